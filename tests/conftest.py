@@ -1,0 +1,104 @@
+"""What every test stands on: an own home, no network, no unexpected warning, and a Qt loop where Qt is tested.
+
+* `tests/ui` and `tests/e2e`: an `async def test_…` runs on a qasync `QEventLoop`, so that widgets work while the test
+  awaits. Everywhere else it runs on asyncio's own loop, and no Qt is imported.
+* A log record of level WARNING or above fails the test, unless it is marked `@pytest.mark.expects_log`.
+* A socket that leaves the machine fails the test.
+"""
+
+import asyncio
+import functools
+import ipaddress
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+# Before anything imports Qt. `dev.py shots` and tests marked `display` choose another platform in their own process.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# No test may find the settings, the language or the keychain of the person who runs it.
+os.environ.pop("DEVFLOW_HOME", None)
+os.environ["LANGUAGE"] = "en"
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+TESTS = Path(__file__).parent
+ON_THE_QT_LOOP = (TESTS / "ui", TESTS / "e2e")
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Choose the event loop of an async test by the folder it stands in (hook of pytest-asyncio)."""
+    if any(item.path.is_relative_to(folder) for folder in ON_THE_QT_LOOP):
+        return {"qasync": _qt_loop}
+    return {"asyncio": asyncio.new_event_loop}
+
+
+def _qt_loop() -> asyncio.AbstractEventLoop:
+    from qasync import QEventLoop
+
+    return QEventLoop(_application())  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _application() -> "QApplication":
+    """The one QApplication of the process; pytest-qt's `qapp` finds it and uses it too."""
+    from PySide6.QtWidgets import QApplication
+
+    return QApplication.instance() or QApplication(["devflow-tests"])  # type: ignore[return-value]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty folder for `--home`: database, keys and logs of one test."""
+    return tmp_path / "home"
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_log(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail on a log record of level WARNING or above that the test did not announce."""
+    yield
+    if request.node.get_closest_marker("expects_log"):
+        return
+    records = [
+        record
+        for phase in ("setup", "call")
+        for record in caplog.get_records(phase)
+        if record.levelno >= logging.WARNING
+    ]
+    if records:
+        said = "\n".join(f"  {record.levelname} {record.name}: {record.getMessage()}" for record in records)
+        pytest.fail(f"unexpected log records:\n{said}", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deny every connection that would leave the machine; loopback and local sockets stay open."""
+    real_connect, real_connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def connect(self: socket.socket, address: Any) -> None:
+        _refuse_unless_local(self, address)
+        real_connect(self, address)
+
+    def connect_ex(self: socket.socket, address: Any) -> int:
+        _refuse_unless_local(self, address)
+        return real_connect_ex(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket.socket, "connect_ex", connect_ex)
+
+
+def _refuse_unless_local(connecting: socket.socket, address: Any) -> None:
+    if connecting.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    host = str(address[0])
+    if host == "localhost" or ipaddress.ip_address(host.partition("%")[0]).is_loopback:
+        return
+    raise PermissionError(f"a test tried to connect to {host}: only loopback is allowed")
