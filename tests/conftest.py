@@ -81,7 +81,7 @@ def _no_unexpected_log(request: pytest.FixtureRequest, caplog: pytest.LogCapture
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deny every connection that would leave the machine; loopback and local sockets stay open."""
-    real_connect, real_connect_ex = socket.socket.connect, socket.socket.connect_ex
+    real_connect, real_connect_ex, real_lookup = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
     def connect(self: socket.socket, address: Any) -> None:
         _refuse_unless_local(self, address)
@@ -91,14 +91,27 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         _refuse_unless_local(self, address)
         return real_connect_ex(self, address)
 
+    def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
+        _refuse_unless_loopback(host)
+        return real_lookup(host, *arguments, **options)
+
     monkeypatch.setattr(socket.socket, "connect", connect)
     monkeypatch.setattr(socket.socket, "connect_ex", connect_ex)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
 
 def _refuse_unless_local(connecting: socket.socket, address: Any) -> None:
-    if connecting.family not in (socket.AF_INET, socket.AF_INET6):
+    if connecting.family in (socket.AF_INET, socket.AF_INET6):
+        _refuse_unless_loopback(address[0])
+
+
+def _refuse_unless_loopback(host: Any) -> None:
+    name = host.decode() if isinstance(host, bytes) else str(host or "localhost")
+    if name == "localhost":
         return
-    host = str(address[0])
-    if host == "localhost" or ipaddress.ip_address(host.partition("%")[0]).is_loopback:
-        return
-    raise PermissionError(f"a test tried to connect to {host}: only loopback is allowed")
+    try:
+        if ipaddress.ip_address(name.partition("%")[0]).is_loopback:
+            return
+    except ValueError:
+        pass  # a name: only a resolver on the network would know it
+    raise PermissionError(f"a test tried to reach {name}: only loopback is allowed")
