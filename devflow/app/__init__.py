@@ -1,0 +1,1 @@
+"""Where everything is put together: paths, languages, the services, and the window around them."""
