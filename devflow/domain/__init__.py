@@ -1,0 +1,1 @@
+"""Frozen values and pure rules; standard library only. Every other room imports from here, never the reverse."""

@@ -1,0 +1,192 @@
+"""One SQLite file, one thread, short transactions.
+
+Work is a plain function of a session; it runs on the store's thread inside one transaction, so no `await` can stand
+inside and none stays open while a model streams. Writes begin IMMEDIATE: a deferred transaction that upgrades gets
+SQLITE_BUSY at once, whatever the busy timeout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Engine, create_engine, event, select, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
+
+from devflow.domain.events import Change, Changes, Hub
+from devflow.domain.ids import now
+from devflow.store.schema import ChangeRow
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT_MS = 15_000
+KEPT_CHANGES = 10_000
+
+
+@dataclass(slots=True)
+class Unit:
+    """One write transaction: its session, its instant, and the changes it reports."""
+
+    session: Session
+    origin: str
+    at: datetime = field(default_factory=now)
+    _changed: dict[tuple[str, str], None] = field(default_factory=dict)
+
+    def changed(self, aggregate: str, id: str) -> None:
+        """Report a changed row; it reaches subscribers and other processes when the transaction has committed."""
+        self._changed[(aggregate, id)] = None
+
+    def flush_changes(self) -> Changes:
+        """Append the reported changes to `changes` within the transaction."""
+        self.session.flush()
+        items = []
+        for aggregate, id in self._changed:
+            row = ChangeRow(aggregate=aggregate, id=id, origin=self.origin, at=self.at)
+            self.session.add(row)
+            self.session.flush()
+            items.append(Change(row.seq, aggregate, id))
+        return Changes(tuple(items))
+
+
+class Database:
+    """An open database. `write` and `read` are coroutines; `run_write` and `run_read` are for code without a loop.
+
+    Cancelling a coroutine never cancels a transaction that has begun: it commits, and its changes are published.
+    """
+
+    def __init__(self, path: Path, hub: Hub) -> None:
+        self.path = path
+        self.hub = hub
+        self.origin = uuid.uuid4().hex
+        self.engine = open_engine(path)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._seen = 0
+        self._data_version: int | None = None
+        self._thread.submit(self._prepare).result()
+
+    async def write(self, work: Callable[[Unit], T]) -> T:
+        """Run `work` in one immediate transaction; commit if it returns, roll back if it raises."""
+        loop = asyncio.get_running_loop()
+        future = self._thread.submit(self._write, work)
+        future.add_done_callback(lambda done: _publish_from(loop, self.hub, done))
+        result, _ = await asyncio.shield(asyncio.wrap_future(future))
+        return result
+
+    async def read(self, work: Callable[[Session], T]) -> T:
+        """Run `work` on one consistent snapshot."""
+        return await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._read, work)))
+
+    def run_write(self, work: Callable[[Unit], T]) -> T:
+        """`write` for callers without an event loop; publishes on the calling thread."""
+        result, changes = self._thread.submit(self._write, work).result()
+        if changes.items:
+            self.hub.publish(changes)
+        return result
+
+    def run_read(self, work: Callable[[Session], T]) -> T:
+        """`read` for callers without an event loop."""
+        return self._thread.submit(self._read, work).result()
+
+    async def foreign_changes(self) -> Changes | None:
+        """What other processes have committed since the last call, or None. Costs one pragma when nothing has."""
+        return await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._foreign)))
+
+    def close(self) -> None:
+        """Finish what was submitted, fold the WAL back in, and let go of the file."""
+        self._thread.submit(self.engine.dispose).result()
+        self._thread.shutdown(wait=True)
+
+    # on the store's thread -----------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        with self.engine.connect() as connection:
+            self._data_version = _data_version(connection)
+            exists = connection.execute(
+                text("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'changes'")
+            ).scalar()
+            if exists:
+                self._seen = connection.execute(text("SELECT coalesce(max(seq), 0) FROM changes")).scalar_one()
+
+    def _write(self, work: Callable[[Unit], T]) -> tuple[T, Changes]:
+        connection = self.engine.connect().execution_options(devflow_begin="IMMEDIATE")
+        with connection, Session(connection, expire_on_commit=False) as session, session.begin():
+            unit = Unit(session, self.origin)
+            result = work(unit)
+            changes = unit.flush_changes()
+        return result, changes
+
+    def _read(self, work: Callable[[Session], T]) -> T:
+        connection = self.engine.connect().execution_options(devflow_begin="DEFERRED")
+        with connection, Session(connection, expire_on_commit=False) as session:
+            return work(session)
+
+    def _foreign(self) -> Changes | None:
+        with self.engine.connect() as connection:
+            version = _data_version(connection)
+            if version == self._data_version:
+                return None
+            self._data_version = version
+            rows = connection.execute(
+                select(ChangeRow.seq, ChangeRow.aggregate, ChangeRow.id)
+                .where(ChangeRow.seq > self._seen, ChangeRow.origin != self.origin)
+                .order_by(ChangeRow.seq)
+            ).all()
+        if not rows:
+            return None
+        self._seen = rows[-1].seq
+        return Changes(tuple(Change(row.seq, row.aggregate, row.id) for row in rows), foreign=True)
+
+
+def open_engine(path: Path) -> Engine:
+    """An engine with one connection, WAL, full synchronisation and explicit BEGINs."""
+    engine = create_engine(
+        f"sqlite:///{path}", poolclass=StaticPool, connect_args={"check_same_thread": False, "timeout": 15}
+    )
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: DBAPIConnection, _record: Any) -> None:
+        connection.isolation_level = None  # type: ignore[attr-defined]  # we emit BEGIN ourselves
+        cursor = connection.cursor()
+        for pragma in (
+            f"busy_timeout={BUSY_TIMEOUT_MS}",
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "temp_store=MEMORY",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Any) -> None:
+        mode = connection.get_execution_options().get("devflow_begin", "DEFERRED")
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+    return engine
+
+
+def prune_changes(unit: Unit) -> None:
+    """Keep the newest changes; a process that slept through more than that reloads everything it shows."""
+    newest = unit.session.execute(text("SELECT coalesce(max(seq), 0) FROM changes")).scalar_one()
+    unit.session.execute(text("DELETE FROM changes WHERE seq <= :old"), {"old": newest - KEPT_CHANGES})
+
+
+def _data_version(connection: Any) -> int:
+    return int(connection.exec_driver_sql("PRAGMA data_version").scalar_one())
+
+
+def _publish_from(loop: asyncio.AbstractEventLoop, hub: Hub, done: Future[tuple[Any, Changes]]) -> None:
+    """Publish on the loop's thread, before the waiting coroutine goes on (callbacks run in order of registration)."""
+    if done.cancelled() or done.exception() is not None:
+        return
+    changes = done.result()[1]
+    if changes.items and not loop.is_closed():
+        loop.call_soon_threadsafe(hub.publish, changes)
