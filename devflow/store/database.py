@@ -153,7 +153,7 @@ def open_engine(path: Path) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: DBAPIConnection, _record: Any) -> None:
-        connection.isolation_level = None  # type: ignore[attr-defined]  # we emit BEGIN ourselves
+        connection.isolation_level = None  # we emit BEGIN ourselves
         cursor = connection.cursor()
         for pragma in (
             f"busy_timeout={BUSY_TIMEOUT_MS}",

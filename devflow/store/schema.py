@@ -367,7 +367,7 @@ class ChangeRow(Base):
     """Every write's trace for other processes; `origin` is the writing process."""
 
     __tablename__ = "changes"
-    __table_args__: ClassVar[dict[str, Any]] = {"sqlite_autoincrement": True}
+    __table_args__ = ({"sqlite_autoincrement": True},)
 
     seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
     aggregate: Mapped[str]
