@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.display import virtual_display
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
@@ -59,6 +61,13 @@ def _application() -> "QApplication":
 def home(tmp_path: Path) -> Path:
     """An empty folder for `--home`: database, keys and logs of one test."""
     return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[str]:
+    """The name of a virtual display, for programs that a test starts with a real window (mark it `display`)."""
+    with virtual_display() as name:
+        yield name
 
 
 @pytest.fixture(autouse=True)
