@@ -89,7 +89,6 @@ def main() -> int:
 
 
 def run(rest: list[str]) -> int:
-    prepare("run", TO_RUN)
     if opens_a_window(rest) and not has_display():
         say(
             "This machine has no display (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
@@ -97,6 +96,7 @@ def run(rest: list[str]) -> int:
             "`python3 dev.py run knowledge list`, and `python3 dev.py test`."
         )
         return 1
+    prepare("run", TO_RUN)
     return python("-m", "devflow", *rest)
 
 
