@@ -8,8 +8,10 @@ SQLITE_BUSY at once, whatever the busy timeout.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,11 +20,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Engine, create_engine, event, select, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
+from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Change, Changes, Hub
 from devflow.domain.ids import now
+from devflow.domain.messages import N_
 from devflow.store.schema import ChangeRow
 
 T = TypeVar("T")
@@ -37,7 +42,7 @@ class Unit:
 
     session: Session
     origin: str
-    at: datetime = field(default_factory=now)
+    at: datetime
     _changed: dict[tuple[str, str], None] = field(default_factory=dict)
 
     def changed(self, aggregate: str, id: str) -> None:
@@ -47,13 +52,12 @@ class Unit:
     def flush_changes(self) -> Changes:
         """Append the reported changes to `changes` within the transaction."""
         self.session.flush()
-        items = []
-        for aggregate, id in self._changed:
-            row = ChangeRow(aggregate=aggregate, id=id, origin=self.origin, at=self.at)
-            self.session.add(row)
-            self.session.flush()
-            items.append(Change(row.seq, aggregate, id))
-        return Changes(tuple(items))
+        rows = [
+            ChangeRow(aggregate=aggregate, id=id, origin=self.origin, at=self.at) for aggregate, id in self._changed
+        ]
+        self.session.add_all(rows)
+        self.session.flush()
+        return Changes(tuple(Change(row.seq, row.aggregate, row.id) for row in rows))
 
 
 class Database:
@@ -116,16 +120,20 @@ class Database:
                 self._seen = connection.execute(text("SELECT coalesce(max(seq), 0) FROM changes")).scalar_one()
 
     def _write(self, work: Callable[[Unit], T]) -> tuple[T, Changes]:
-        connection = self.engine.connect().execution_options(devflow_begin="IMMEDIATE")
-        with connection, Session(connection, expire_on_commit=False) as session, session.begin():
-            unit = Unit(session, self.origin)
+        with (
+            refusals(),
+            self.engine.connect().execution_options(devflow_begin="IMMEDIATE") as connection,
+            Session(connection, expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            session.connection()  # begins now, so that the instant is taken under the lock and never runs backwards
+            unit = Unit(session, self.origin, now())
             result = work(unit)
             changes = unit.flush_changes()
         return result, changes
 
     def _read(self, work: Callable[[Session], T]) -> T:
-        connection = self.engine.connect().execution_options(devflow_begin="DEFERRED")
-        with connection, Session(connection, expire_on_commit=False) as session:
+        with refusals(), self.engine.connect() as connection, Session(connection, expire_on_commit=False) as session:
             return work(session)
 
     def _foreign(self) -> Changes | None:
@@ -173,6 +181,31 @@ def open_engine(path: Path) -> Engine:
     return engine
 
 
+WHAT_THE_DISK_SAYS = {
+    sqlite3.SQLITE_FULL: N_("Free some space, then try again; nothing was half written."),
+    sqlite3.SQLITE_IOERR: N_("Check the disk; `devflow doctor` checks the database."),
+    sqlite3.SQLITE_READONLY: N_("Make the database's file and folder writable for you."),
+    sqlite3.SQLITE_CANTOPEN: N_("Check that its folder exists and that you may write there."),
+    sqlite3.SQLITE_BUSY: N_("Another program has held it for too long; close that program, then try again."),
+    sqlite3.SQLITE_CORRUPT: N_("Run `devflow doctor`: it names the newest good backup."),
+    sqlite3.SQLITE_NOTADB: N_("Run `devflow doctor`: it names the newest good backup."),
+}
+"""What a user can do, by SQLite's primary result code. Every other code is a bug of ours."""
+
+
+@contextlib.contextmanager
+def refusals() -> Iterator[None]:
+    """Turn what the disk refuses into `DatabaseProblem`; what our SQL does wrong stays an exception of its own."""
+    try:
+        yield
+    except (DatabaseError, sqlite3.DatabaseError) as error:
+        cause = error.orig if isinstance(error, DatabaseError) else error
+        hint = WHAT_THE_DISK_SAYS.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF)
+        if hint is None:
+            raise
+        raise DatabaseProblem(N_("The database cannot be used: {reason}."), hint, reason=cause) from error
+
+
 def prune_changes(unit: Unit) -> None:
     """Keep the newest changes; a process that slept through more than that reloads everything it shows."""
     newest = unit.session.execute(text("SELECT coalesce(max(seq), 0) FROM changes")).scalar_one()
@@ -188,5 +221,6 @@ def _publish_from(loop: asyncio.AbstractEventLoop, hub: Hub, done: Future[tuple[
     if done.cancelled() or done.exception() is not None:
         return
     changes = done.result()[1]
-    if changes.items and not loop.is_closed():
-        loop.call_soon_threadsafe(hub.publish, changes)
+    if changes.items:
+        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile: nobody listens any more
+            loop.call_soon_threadsafe(hub.publish, changes)

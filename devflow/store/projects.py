@@ -1,0 +1,46 @@
+"""Projects: the workspace folders that entries and conversations refer to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from devflow.domain.errors import NotFound
+from devflow.domain.events import Aggregate
+from devflow.domain.ids import new_id
+from devflow.domain.knowledge import Project
+from devflow.domain.messages import N_
+from devflow.store.database import Unit
+from devflow.store.schema import ProjectRow
+
+WHAT = N_("project")
+
+
+def to_project(row: ProjectRow) -> Project:
+    return Project(row.id, row.name, row.path)
+
+
+def ensure(unit: Unit, folder: Path) -> Project:
+    """The project of that folder, made if there is none. `folder` is absolute; its name becomes the project's."""
+    path = str(folder)
+    row = unit.session.scalar(select(ProjectRow).where(ProjectRow.path == path))
+    if row is None:
+        row = ProjectRow(id=new_id(), name=folder.name or path, path=path, created_at=unit.at)
+        unit.session.add(row)
+        unit.session.flush()
+        unit.changed(Aggregate.PROJECT, row.id)
+    return to_project(row)
+
+
+def get(session: Session, id: str) -> Project:
+    row = session.get(ProjectRow, id)
+    if row is None:
+        raise NotFound(WHAT, id)
+    return to_project(row)
+
+
+def all_projects(session: Session) -> tuple[Project, ...]:
+    """Every project, by name."""
+    return tuple(to_project(row) for row in session.scalars(select(ProjectRow).order_by(ProjectRow.name)))
