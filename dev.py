@@ -178,7 +178,7 @@ def prepare(kind: str, needs: Needs) -> None:
     stamp, wanted = VENV / f".devflow-{kind}", fingerprint(plain + without_dependencies)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
-    say(f"Installing what requirements/ pins into {VENV.name} …")
+    say(f"Installing what requirements/ pins into {VENV.name}; the first time this downloads some 250 MB …")
     hashed = ("--require-hashes", "--only-binary", ":all:")
     pip("install", *hashed, *(part for file in plain for part in ("-r", str(file))))
     for file in without_dependencies:
@@ -257,7 +257,7 @@ def has_display() -> bool:
 
 
 def pip(*arguments: str) -> None:
-    command = [str(PYTHON), "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+    command = [str(PYTHON), "-m", "pip", "-qq", "--disable-pip-version-check", *arguments]
     if subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode != 0:
         stop("pip could not install the above; with a connection to a package registry, run again.")
 
