@@ -178,7 +178,7 @@ def prepare(kind: str, needs: Needs) -> None:
     stamp, wanted = VENV / f".devflow-{kind}", fingerprint(plain + without_dependencies)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
-    say(f"Installing what requirements/ pins into {VENV.name}; the first time this downloads some 250 MB …")
+    say(f"Installing what requirements/ pins into {VENV.name}; the first time this takes a few minutes …")
     hashed = ("--require-hashes", "--only-binary", ":all:")
     pip("install", *hashed, *(part for file in plain for part in ("-r", str(file))))
     for file in without_dependencies:

@@ -1,7 +1,7 @@
 """The language of the user: which one it is, and its catalogue.
 
-Catalogues are gettext's, in `resources/i18n/<language>/LC_MESSAGES/devflow.mo`; `dev.py i18n` makes them. English is the
-source and needs none.
+Catalogues are gettext's, in `resources/i18n/<language>/LC_MESSAGES/devflow.mo`; `dev.py i18n` makes them. English is
+the source and needs none.
 """
 
 from __future__ import annotations

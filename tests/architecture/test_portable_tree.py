@@ -7,9 +7,7 @@ import pytest
 
 from tests.architecture.source import ROOT, tracked_files
 
-OF_ONE_MACHINE = re.compile(
-    r"(?<![\w.~/-])/(?:root|work|Users/\w|var/folders)[\w./-]*|[A-Z]:\\Users\\\w", re.MULTILINE
-)
+OF_ONE_MACHINE = re.compile(r"(?<![\w.~/-])/(?:root|work|Users/\w|var/folders)[\w./-]*|[A-Z]:\\Users\\\w", re.MULTILINE)
 OF_A_REGISTRY = re.compile(r"pypi\.|pythonhosted|artifactory|/simple/?\b|--(?:extra-)?index-url|--find-links", re.I)
 TEXT = {".py", ".md", ".toml", ".txt", ".json", ".qss", ".po", ".mako", ".ini", ".cfg", ".svg", ".yml", ".yaml", ""}
 
