@@ -1,0 +1,132 @@
+"""Chips, the confidence bar, and text that elides."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from devflow.ui.look import Look
+from devflow.ui.widgets.painting import baseline, draw_text, elided, fill_round, restyle, text_width
+
+
+class Chip(QLabel):
+    """A 20 px chip. `kind`: a knowledge kind, `status-<status>`, tag, reference, warning, danger, info, success."""
+
+    def __init__(self, text: str, kind: str = "tag", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setProperty("chip", kind)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def show_kind(self, text: str, kind: str) -> None:
+        self.setText(text)
+        restyle(self, "chip", kind)
+
+
+class Label(QLabel):
+    """Plain text in a role of the type scale (`type`) and a tone: muted, faint, accent, danger, warning, success."""
+
+    def __init__(
+        self, text: str = "", type: str = "ui", tone: str = "", *, wrap: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        if type != "ui":
+            self.setProperty("type", type)
+        if tone:
+            self.setProperty("tone", tone)
+
+    def set_tone(self, tone: str) -> None:
+        restyle(self, "tone", tone)
+
+
+class ElidedLabel(QWidget):
+    """One line that elides at the end (titles) or in the middle (paths); the whole text is tooltip and name."""
+
+    def __init__(
+        self,
+        look: Look,
+        text: str = "",
+        *,
+        role: str = "ui",
+        color: str = "text",
+        middle: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._role = role
+        self._color = color
+        self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
+        self._text = ""
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.set_text(text)
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    def set_text(self, text: str, color: str | None = None) -> None:
+        self._text = " ".join(text.split())
+        self._color = color or self._color
+        self.setAccessibleName(self._text)
+        self._tell_whole()
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        width = round(text_width(self._text, self._look.theme.font(self._role))) + 2
+        return QSize(width, self._look.theme.line_height(self._role) if "code" not in self._role else 20)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._tell_whole()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        font = self._look.theme.font(self._role)
+        token = self._color if self.isEnabled() else "text-disabled"
+        shown = elided(self._text, font, self.width(), self._mode)
+        painter = QPainter(self)
+        draw_text(painter, 0, baseline(QRectF(self.rect()), font), shown, font, self._look.theme.color(token))
+
+    def _tell_whole(self) -> None:
+        fits = text_width(self._text, self._look.theme.font(self._role)) <= self.width()
+        self.setToolTip("" if fits else self._text)
+
+
+class ConfidenceBar(QWidget):
+    """A 28×4 bar and the number: `0.86`."""
+
+    def __init__(self, look: Look, value: float = 0.0, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._value = value
+        self.setFixedSize(64, 18)
+        self.set_value(value)
+
+    def set_value(self, value: float) -> None:
+        self._value = max(0.0, min(1.0, value))
+        self.setAccessibleName(self._look.t("Confidence {value}", value=f"{self._value:.2f}"))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_confidence(painter, self._look, 0, QRectF(self.rect()), self._value)
+
+
+CONFIDENCE_WIDTH = 28
+
+
+def paint_confidence(painter: QPainter, look: Look, x: float, rect: QRectF, value: float) -> float:
+    """Bar and number from x, centred in `rect`; returns the x where they end."""
+    theme = look.theme
+    y = rect.center().y() - 2
+    fill_round(painter, QRectF(x, y, CONFIDENCE_WIDTH, 4), 2, theme.color("hairline-strong"))
+    if value > 0:
+        fill_round(painter, QRectF(x, y, CONFIDENCE_WIDTH * value, 4), 2, theme.color("text-muted"))
+    font = theme.font("small")
+    return draw_text(painter, x + 33, baseline(rect, font), f"{value:.2f}", font, theme.color("text-faint"))
