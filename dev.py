@@ -61,15 +61,15 @@ LIBRARIES_OF_A_WINDOW = {
 LIBRARIES_OF_THE_MODEL = {"libgomp.so.1": "libgomp1", "libstdc++.so.6": "libstdc++6"}
 PROGRAMS_OF_THE_TESTS = {"Xvfb": "xvfb", "xauth": "xauth"}
 FONT_FOLDER = Path("/usr/share/fonts")
-FONTS = {"*CJK*": "fonts-noto-cjk"}
+FONTS = {"a Chinese font": ("*CJK*", "fonts-noto-cjk")}
 
 
 class Needs(NamedTuple):
-    """What a command needs of the system: libraries, programs, fonts, each mapped to its Debian package."""
+    """What a command needs of the system, each mapped to its Debian package; of a font, the pattern of its file too."""
 
     libraries: dict[str, str]
     programs: dict[str, str]
-    fonts: dict[str, str]
+    fonts: dict[str, tuple[str, str]]
 
 
 TO_RUN = Needs({**LIBRARIES_OF_QT, **LIBRARIES_OF_A_WINDOW}, {}, {})
@@ -89,14 +89,15 @@ def main() -> int:
 
 
 def run(rest: list[str]) -> int:
-    if opens_a_window(rest) and not has_display():
+    window = opens_a_window(rest)
+    if window and not has_display():
         say(
             "This machine has no display (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
             "Run this on a desktop; what works here is the command line, for example "
             "`python3 dev.py run knowledge list`, and `python3 dev.py test`."
         )
         return 1
-    prepare("run", TO_RUN)
+    prepare("run", TO_RUN if window else TO_CHECK)
     return python("-m", "devflow", *rest)
 
 
@@ -196,18 +197,18 @@ def fingerprint(files: list[Path]) -> str:
 
 
 def ensure_venv() -> None:
-    works = PYTHON.exists() and subprocess.run(
-        [str(PYTHON), "-m", "pip", "--version"], capture_output=True, check=False
-    )
-    if works and works.returncode == 0:
+    if venv_works():
         return
-    if importlib.util.find_spec("ensurepip") is None:  # Debian keeps it in a package of its own
-        install([f"python{sys.version_info.major}.{sys.version_info.minor}-venv"], ["Python's venv module"])
     say(f"Making {VENV.name} …")
-    # In a process of its own: what was just installed is not yet visible to this one.
+    # In a process of its own: a venv module that was just installed is not yet visible to this one.
     made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=False)
     if made.returncode != 0:
         stop("Python could not make a virtual environment; its message stands above.")
+
+
+def venv_works() -> bool:
+    asked = [str(PYTHON), "-m", "pip", "--version"]
+    return PYTHON.exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
 def install_system_packages(needs: Needs) -> None:
@@ -216,8 +217,10 @@ def install_system_packages(needs: Needs) -> None:
     missing = {
         **{name: package for name, package in needs.libraries.items() if not can_load(name)},
         **{name: package for name, package in needs.programs.items() if shutil.which(name) is None},
-        **{name: package for name, package in needs.fonts.items() if not any(FONT_FOLDER.rglob(name))},
+        **{name: package for name, (file, package) in needs.fonts.items() if not any(FONT_FOLDER.rglob(file))},
     }
+    if importlib.util.find_spec("ensurepip") is None and not venv_works():  # Debian keeps it in a package of its own
+        missing["Python's venv module"] = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
     if missing:
         install(list(dict.fromkeys(missing.values())), list(missing))
 
@@ -232,17 +235,18 @@ def can_load(library: str) -> bool:
 
 def install(packages: list[str], lacking: list[str]) -> None:
     """Install Debian packages as root; otherwise stop with the exact line to type."""
-    line = "apt-get install -y --no-install-recommends " + " ".join(packages)
+    update, get = "apt-get update -qq", "apt-get install -y -qq --no-install-recommends " + " ".join(packages)
+    says = f"This system lacks {', '.join(lacking)}."
     if shutil.which("apt-get") is None:
-        stop(f"This system lacks {', '.join(lacking)} (on Debian: {' '.join(packages)}). Install them, then run again.")
+        stop(f"{says} Install what brings them (on Debian: {' '.join(packages)}), then run again.")
     if os.geteuid() != 0:
-        stop(f"This system lacks {', '.join(lacking)}. Type this line, then run again:\n\n    sudo {line}\n")
+        stop(f"{says} Type this line, then run again:\n\n    sudo {update} && sudo {get}\n")
     say(f"Installing system packages: {' '.join(packages)}")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in ("apt-get update -qq", line + " -qq"):
+    for command in (update, get):
         done = subprocess.run(command.split(), env=quiet, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
-            stop(f"{done.stderr.strip()}\nThis did not work; type it yourself, then run again:\n\n    {line}\n")
+            stop(f"{done.stderr.strip()}\n{says} Type this line, then run again:\n\n    {update} && {get}\n")
 
 
 def opens_a_window(rest: list[str]) -> bool:
