@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from devflow.domain.conversation import Message, ModelChoice
+from devflow.domain.request import Measure
 
 MAX_STEPS = 50  # provider calls in one run (spec 03, rule 5)
 
@@ -71,7 +72,8 @@ class Problem:
 class Run:
     """The agent's work on one user message until it is done.
 
-    `recovered_seq` is the newest recovery, Retry or Continue.
+    `recovered_seq` is the newest recovery, Retry or Continue; `steps` counts provider calls since then. `measure` is
+    what the newest request was made of.
     """
 
     id: str
@@ -85,6 +87,7 @@ class Run:
     problem: Problem | None
     created_at: datetime
     finished_at: datetime | None = None
+    measure: Measure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What `next_step` decides on: the run, the active path down to its newest message, and each message's calls."""
+    """What `next_step` decides on: the run, its messages from the user's to its newest, and each message's calls."""
 
     run: Run
     messages: tuple[Message, ...]
