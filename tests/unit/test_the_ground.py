@@ -48,3 +48,26 @@ def test_an_unexpected_warning_in_the_log_fails_the_test(pytester: pytest.Pytest
     )
     result = pytester.runpytest_inprocess("-p", "no:asyncio", "-p", "no:pytest-qt")
     result.stdout.fnmatch_lines(["*unexpected log records*", "*WARNING devflow: unexpected*"])
+
+
+@pytest.mark.expects_log
+def test_a_failure_that_nobody_awaited_fails_the_test(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("from tests.conftest import _no_unexpected_log  # noqa: F401\n")
+    pytester.makeini(
+        "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
+        "markers =\n    expects_log: for the guard\n"
+    )
+    pytester.makepyfile(
+        """
+        import asyncio
+
+        async def fail():
+            raise ValueError("lost")
+
+        async def test_it_forgets_a_task():
+            asyncio.ensure_future(fail())
+            await asyncio.sleep(0)
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:pytest-qt")
+    result.stdout.fnmatch_lines(["*unexpected log records*", "*Task exception was never retrieved*"])
