@@ -103,6 +103,10 @@ class Database:
         """What other processes have committed since the last call, or None. Costs one pragma when nothing has."""
         return await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._foreign)))
 
+    async def checkpoint(self) -> None:
+        """Fold the write-ahead log into the file and empty it, as far as other processes' readers allow."""
+        await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._checkpoint)))
+
     def close(self) -> None:
         """Finish what was submitted, fold the WAL back in, and let go of the file."""
         self._thread.submit(self.engine.dispose).result()
@@ -135,6 +139,10 @@ class Database:
     def _read(self, work: Callable[[Session], T]) -> T:
         with refusals(), self.engine.connect() as connection, Session(connection, expire_on_commit=False) as session:
             return work(session)
+
+    def _checkpoint(self) -> None:
+        with contextlib.closing(self.engine.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _foreign(self) -> Changes | None:
         with self.engine.connect() as connection:

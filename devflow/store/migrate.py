@@ -17,6 +17,7 @@ from sqlalchemy.exc import OperationalError
 from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Hub
 from devflow.domain.messages import N_
+from devflow.store import search_index
 from devflow.store.backup import back_up_before, make_private, newest_good
 from devflow.store.database import BUSY_TIMEOUT_MS, Database, open_engine, refusals
 
@@ -48,7 +49,10 @@ def open_database(paths: Places, hub: Hub) -> Database:
     with refusals():
         if stored_revision(paths) != newest_revision(paths.migrations):
             _upgrade(paths)
-        return Database(paths.database, hub)
+        database = Database(paths.database, hub)
+        if not database.run_read(search_index.is_current):
+            database.run_write(search_index.rebuild)
+        return database
 
 
 def stored_revision(paths: Places) -> str | None:

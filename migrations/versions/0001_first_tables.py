@@ -9,10 +9,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-try:
-    from devflow.store import search_index
-except ImportError:  # until the search index has landed
-    search_index = None
+from devflow.store import search_index
 
 revision = "0001"
 down_revision = None
@@ -30,13 +27,11 @@ def upgrade() -> None:
     _receipts()
     _background()
     _settings()
-    if search_index:
-        search_index.create(op.get_bind())
+    search_index.create(op.get_bind())
 
 
 def downgrade() -> None:
-    if search_index:
-        search_index.drop(op.get_bind())
+    search_index.drop(op.get_bind())
     for table in TABLES:
         op.drop_table(table)
 

@@ -1,0 +1,87 @@
+"""Reading the library: pages of entries, counts, timelines, where an entry is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from devflow.domain.errors import InvalidInput, NotFound
+from devflow.domain.knowledge import Entry, Kind, Status, TimelineEvent
+from devflow.domain.messages import N_
+from devflow.store import citations, entries, entry_lists, timeline
+from devflow.store.entry_lists import Filters
+
+PAGE_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPage:
+    """Some of the entries in order, and the number of all that match."""
+
+    entries: tuple[Entry, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts over the whole library; `reused` is the sum of all reuse counts."""
+
+    total: int
+    inbox: int
+    reused: int
+    statuses: Mapping[Status, int]
+    kinds: Mapping[Kind, int]
+    sources: Mapping[str, int]
+
+
+def page(session: Session, filters: Filters, sort: str, limit: int, offset: int) -> EntryPage:
+    if sort not in entry_lists.SORTS:
+        raise InvalidInput(
+            "sort",
+            N_("There is no order {value}."),
+            N_("Orders: {known}."),
+            value=repr(sort),
+            known=", ".join(entry_lists.SORTS),
+        )
+    found, total = entry_lists.list_entries(session, filters, sort, check_limit(limit), check_offset(offset))
+    return EntryPage(tuple(found), total)
+
+
+def check_limit(limit: int) -> int:
+    if 1 <= limit <= PAGE_MAX:
+        return limit
+    raise InvalidInput("limit", N_("A limit of {value} is not from 1 to {most}."), value=limit, most=PAGE_MAX)
+
+
+def check_offset(offset: int) -> int:
+    if offset >= 0:
+        return offset
+    raise InvalidInput("offset", N_("An offset of {value} is negative."), value=offset)
+
+
+def timeline_of(session: Session, id: str) -> tuple[TimelineEvent, ...]:
+    """Newest first; an erased entry still has one. Raises NotFound where there never was such an entry."""
+    events = timeline.of_entry(session, id)
+    if not events:
+        raise NotFound(entries.WHAT, id)
+    return events
+
+
+def stats(session: Session) -> Stats:
+    statuses = entry_lists.counts(session)
+    everything = entry_lists.facets(session, Filters(statuses=frozenset(Status)))
+    return Stats(
+        total=sum(statuses.values()),
+        inbox=statuses[Status.CANDIDATE] + statuses[Status.PENDING_REVIEW],
+        reused=entry_lists.reused(session),
+        statuses=statuses,
+        kinds=everything.kinds,
+        sources=everything.sources,
+    )
+
+
+def used_in(session: Session, id: str) -> tuple[tuple[str, str], ...]:
+    """(id, title) of each conversation whose answers cited the entry, the latest use first."""
+    return tuple(dict.fromkeys((use.conversation_id, use.title) for use in citations.uses_of(session, id)))

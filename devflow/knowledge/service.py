@@ -1,0 +1,244 @@
+"""The library's one service: the window, the command line and MCP all call this object (spec 01, Commands).
+
+Each method is one transaction on the store's thread; the rules stand in `submit`, `review`, `undo`, `queries` and
+`configuring`. Acts that only a human may do raise `HumanOnly` for every other actor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from devflow.domain.config import KnowledgeConfig
+from devflow.domain.knowledge import (
+    INBOX,
+    LIBRARY,
+    Entry,
+    EntryDraft,
+    EntryEdit,
+    Kind,
+    Status,
+    TimelineEvent,
+    check_kind,
+    check_status,
+)
+from devflow.knowledge import queries, review, submit, undo
+from devflow.knowledge.acts import Actor, Done
+from devflow.knowledge.configuring import Configuration
+from devflow.knowledge.queries import EntryPage, Stats
+from devflow.knowledge.settings import Settings
+from devflow.store import entries, entry_lists
+from devflow.store.database import Database
+from devflow.store.entry_lists import ANY, Facets, Filters
+
+if TYPE_CHECKING:
+    from devflow.retrieval.library import Hit, SearchResult
+
+__all__ = [
+    "ANY",
+    "Actor",
+    "Done",
+    "EntryPage",
+    "Facets",
+    "Filters",
+    "Knowledge",
+    "Stats",
+]
+
+SEARCH_MAX = 50
+
+
+class Knowledge:
+    """`agent_child`: this process was started by the agent's `run_command`, so human acts are refused here."""
+
+    def __init__(self, db: Database, settings: Settings, *, agent_child: bool = False) -> None:
+        self._db = db
+        self._agent_child = agent_child
+        self._config = Configuration(settings, agent_child=agent_child)
+
+    # reading -------------------------------------------------------------------------------------------------------
+
+    async def knowledge_list(
+        self,
+        status: str | None = None,
+        *,
+        statuses: Collection[Status] | None = None,
+        kind: str | None = None,
+        tag: str | None = None,
+        source: str | None = None,
+        project: str | None = ANY,
+        limit: int = 50,
+        offset: int = 0,
+        sort: str = "updated",
+        query: str = "",
+    ) -> EntryPage:
+        """Published entries by default; a status, archived included, filters to it, `statuses` to several.
+
+        With a `query`, what a search over the same filters finds, best first (KP-4).
+        """
+        filters = filters_for(status, statuses, kind, tag, source, project)
+        if query.strip():
+            return await self._search_page(query, filters, limit, offset)
+        return await self._db.read(lambda session: queries.page(session, filters, sort, limit, offset))
+
+    async def knowledge_get(self, id: str) -> Entry:
+        return await self._db.read(lambda session: entries.get(session, id))
+
+    async def knowledge_search(
+        self,
+        query: str,
+        kind: str | None = None,
+        limit: int = 3,
+        *,
+        statuses: Collection[Status] | None = None,
+        tag: str | None = None,
+        source: str | None = None,
+        project: str | None = ANY,
+        offset: int = 0,
+    ) -> SearchResult:
+        """Published entries by default; `statuses` widens it. `limit` is honoured up to 50 (KP-9)."""
+        filters = filters_for(None, statuses, kind, tag, source, project)
+        most = min(queries.check_limit(limit), SEARCH_MAX)
+        queries.check_offset(offset)
+        from devflow.retrieval import library
+
+        return await self._db.read(lambda session: library.search(session, query, filters, limit=most, offset=offset))
+
+    async def knowledge_list_candidates(
+        self, *, kind: str | None = None, query: str = "", limit: int = 500, offset: int = 0
+    ) -> EntryPage:
+        """The inbox: candidates and entries in pending review, confidence descending, then newest."""
+        return await self.knowledge_list(
+            statuses=INBOX, kind=kind, query=query, limit=limit, offset=offset, sort="inbox"
+        )
+
+    async def knowledge_timeline(self, id: str) -> tuple[TimelineEvent, ...]:
+        """An entry's events, newest first."""
+        return await self._db.read(lambda session: queries.timeline_of(session, id))
+
+    async def knowledge_similar(self, id_or_text: str, limit: int = 5) -> tuple[Hit, ...]:
+        """Entries in any status but archived that resemble an entry (by its id) or a text, best first."""
+        from devflow.retrieval import library
+
+        return await self._db.read(lambda session: library.similar(session, id_or_text, limit=limit))
+
+    async def knowledge_repeats(self, title: str, content: str) -> str | None:
+        """The id of an entry, in any status, that says exactly the same: the editor warns of it."""
+        return await self._db.read(lambda session: entries.duplicate_of(session, title, content))
+
+    async def knowledge_stats(self) -> Stats:
+        return await self._db.read(queries.stats)
+
+    async def inbox_count(self) -> int:
+        return await self._db.read(entry_lists.inbox_count)
+
+    async def facets(self, filters: Filters | None = None) -> Facets:
+        return await self._db.read(lambda session: entry_lists.facets(session, filters or Filters()))
+
+    async def used_in(self, id: str) -> tuple[tuple[str, str], ...]:
+        """(id, title) of each conversation whose answers cited the entry."""
+        return await self._db.read(lambda session: queries.used_in(session, id))
+
+    async def linked(self, id: str) -> tuple[tuple[str, float], ...]:
+        """(id, score) of the entries this one was found to resemble when it came in."""
+        return await self._db.read(lambda session: entries.links(session, id))
+
+    # taking in -----------------------------------------------------------------------------------------------------
+
+    async def knowledge_create(self, draft: EntryDraft, *, actor: Actor | None = None) -> Done:
+        """A new candidate, typed by someone: never turned away as a repetition."""
+        return await self._db.write(lambda unit: submit.create(unit, draft, actor=actor or Actor.user()))
+
+    async def knowledge_submit(
+        self, drafts: Sequence[EntryDraft], *, actor: Actor, detail: Mapping[str, Any] | None = None
+    ) -> Done:
+        """What a program proposes, as candidates; exact repetitions become "seen again", near ones are linked."""
+        return await self._db.write(lambda unit: submit.submit(unit, drafts, actor=actor, detail=detail))
+
+    # reviewing -----------------------------------------------------------------------------------------------------
+
+    async def knowledge_update(self, id: str, edit: EntryEdit, *, actor: Actor, approve: bool = False) -> Done:
+        """Change fields at the version they were read (StaleVersion otherwise); `approve` publishes in the same act."""
+        child = self._agent_child
+        return await self._db.write(
+            lambda unit: review.update(unit, id, edit, actor=actor, agent_child=child, approve_too=approve)
+        )
+
+    async def knowledge_update_status(self, id: str, status: str, *, actor: Actor) -> Done:
+        child = self._agent_child
+        return await self._db.write(lambda unit: review.change_status(unit, id, status, actor=actor, agent_child=child))
+
+    async def knowledge_approve(self, ids: Iterable[str] | str, *, actor: Actor) -> Done:
+        child = self._agent_child
+        return await self._db.write(lambda unit: review.approve(unit, _ids(ids), actor=actor, agent_child=child))
+
+    async def knowledge_restore(self, ids: Iterable[str] | str, *, actor: Actor) -> Done:
+        return await self._db.write(lambda unit: review.restore(unit, _ids(ids), actor=actor))
+
+    async def knowledge_archive(self, ids: Iterable[str] | str, *, actor: Actor, reason: str = "") -> Done:
+        return await self._db.write(lambda unit: review.archive(unit, _ids(ids), actor=actor, reason=reason))
+
+    async def knowledge_erase(self, id: str, *, actor: Actor) -> Done:
+        child = self._agent_child
+        done = await self._db.write(lambda unit: review.erase(unit, id, actor=actor, agent_child=child))
+        await self._db.checkpoint()  # the text still stands in the write-ahead log
+        return done
+
+    async def knowledge_record_reuse(self, id: str, *, actor: Actor, detail: Mapping[str, Any] | None = None) -> Done:
+        return await self._db.write(lambda unit: review.record_reuse(unit, id, actor=actor, detail=detail))
+
+    async def widen_project(self, id: str, *, actor: Actor) -> Done:
+        """Let a project's entry hold everywhere."""
+        child = self._agent_child
+        return await self._db.write(lambda unit: review.widen_project(unit, id, actor=actor, agent_child=child))
+
+    async def knowledge_undo(self, operation: str, *, actor: Actor) -> Done:
+        child = self._agent_child
+        return await self._db.write(lambda unit: undo.undo(unit, operation, actor=actor, agent_child=child))
+
+    async def knowledge_redo(self, operation: str, *, actor: Actor) -> Done:
+        """Undo an undo, named by its own operation."""
+        child = self._agent_child
+        return await self._db.write(lambda unit: undo.redo(unit, operation, actor=actor, agent_child=child))
+
+    # configuring ---------------------------------------------------------------------------------------------------
+
+    async def knowledge_get_config(self) -> KnowledgeConfig:
+        return await self._config.get()
+
+    async def knowledge_save_config(self, config: KnowledgeConfig, *, actor: Actor) -> KnowledgeConfig:
+        return await self._config.save(config, actor=actor)
+
+    async def knowledge_change_config(self, fields: Mapping[str, Any], *, actor: Actor) -> KnowledgeConfig:
+        """Save these fields alone; another process's change of the others stands."""
+        return await self._config.change(fields, actor=actor)
+
+    async def _search_page(self, query: str, filters: Filters, limit: int, offset: int) -> EntryPage:
+        most, skipped = queries.check_limit(limit), queries.check_offset(offset)
+        from devflow.retrieval import library
+
+        found = await self._db.read(lambda session: library.search(session, query, filters, limit=most, offset=skipped))
+        return EntryPage(tuple(hit.entry for hit in found.hits), found.total)
+
+
+def filters_for(
+    status: str | None = None,
+    statuses: Collection[Status] | None = None,
+    kind: str | None = None,
+    tag: str | None = None,
+    source: str | None = None,
+    project: str | None = ANY,
+) -> Filters:
+    """The filters of a list or a search; raises InvalidInput for an unknown status or kind."""
+    shown = frozenset(statuses) if statuses is not None else LIBRARY if status is None else {check_status(status)}
+    return Filters(
+        statuses=frozenset(shown),
+        kind=None if kind is None else Kind(check_kind(kind)),
+        tag=tag,
+        source=source,
+        project=project,
+    )
+
+
+def _ids(ids: Iterable[str] | str) -> tuple[str, ...]:
+    return (ids,) if isinstance(ids, str) else tuple(ids)

@@ -1,0 +1,50 @@
+"""The one intake of new entries: by hand, from extraction, MCP and imports. Everything comes in as a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from devflow.domain.knowledge import Entry, EntryDraft
+from devflow.knowledge.acts import Actor, Done
+from devflow.store import entries
+from devflow.store.database import Unit
+
+Similar = Mapping[int, Sequence[tuple[str, float]]]
+"""For a draft's place in the batch: the ids of entries it resembles, with a score from 0 to 1."""
+
+
+def submit(
+    unit: Unit,
+    drafts: Sequence[EntryDraft],
+    *,
+    actor: Actor,
+    operation: str | None = None,
+    similar: Similar | None = None,
+    detail: Mapping[str, Any] | None = None,
+) -> Done:
+    """Take in what a program proposes, within the caller's transaction.
+
+    What repeats an entry of any status, archived included, exactly after normalising is not added again: that one gets
+    a "seen again" event. `detail` goes into each event (say, `{"conversation": id}`).
+    """
+    act = actor.act(operation)
+    created: list[Entry] = []
+    repeated: list[str] = []
+    for place, draft in enumerate(drafts):
+        known = entries.duplicate_of(unit.session, draft.title, draft.content)
+        if known is not None:
+            entries.seen_again(unit, known, act, {**(detail or {}), "source_ref": draft.source_ref})
+            repeated.append(known)
+            continue
+        entry = entries.insert(unit, draft, act, detail=detail)
+        created.append(entry)
+        for other, score in (similar or {}).get(place, ()):
+            entries.link(unit, entry.id, other, "similar", score)
+    return Done(act.operation, tuple(created), tuple(repeated))
+
+
+def create(unit: Unit, draft: EntryDraft, *, actor: Actor) -> Done:
+    """Take in what someone typed: never turned away as a repetition (the editor warns instead)."""
+    act = actor.act()
+    return Done(act.operation, (entries.insert(unit, draft, act),))

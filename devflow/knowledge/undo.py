@@ -1,0 +1,101 @@
+"""Undo: a compensating transaction that puts back what one operation changed (spec 01, Transitions; 08, Operations).
+
+It is the one exception to the table of transitions, human only, all or nothing, and refused where an entry has changed
+since. Redo is the same act on the undo's own operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from devflow.domain.errors import NotFound, Refused
+from devflow.domain.knowledge import Entry, EventKind, Status, TimelineEvent
+from devflow.domain.messages import N_
+from devflow.knowledge.acts import Actor, Done, require_human
+from devflow.store import entries, timeline
+from devflow.store.database import Unit
+from devflow.store.entries import BEFORE, VERSION
+from devflow.store.timeline import Act
+
+UNDOING = N_("Undoing is a human act.")
+OPERATION = N_("operation")
+
+
+def undo(unit: Unit, operation: str, *, actor: Actor, agent_child: bool = False) -> Done:
+    """Put back the fields and the status of every entry of that operation; a new entry is archived."""
+    return _compensate(unit, operation, EventKind.UNDONE, actor, agent_child)
+
+
+def redo(unit: Unit, operation: str, *, actor: Actor, agent_child: bool = False) -> Done:
+    """Undo an undo: `operation` is the one that the undo returned."""
+    return _compensate(unit, operation, EventKind.REDONE, actor, agent_child)
+
+
+def _compensate(unit: Unit, operation: str, event: EventKind, actor: Actor, agent_child: bool) -> Done:
+    require_human(actor, UNDOING, agent_child=agent_child)
+    events = timeline.of_operation(unit.session, operation)
+    if not events:
+        raise NotFound(OPERATION, operation)
+    if event is EventKind.REDONE and not any(one.event is EventKind.UNDONE for one in events):
+        raise Refused(N_("Only what was undone can be done again."))
+    moves = _moves(events)
+    if not moves:
+        raise Refused(N_("This act cannot be undone."), N_("Erasing, and counting a use, stay as they are."))
+    act = actor.act()
+    return Done(act.operation, tuple(_put_back(unit, id, move, event, act, operation) for id, move in moves.items()))
+
+
+@dataclass(slots=True)
+class _Move:
+    """What an operation did to one entry: the values before it, and the version after it."""
+
+    version: int = 0
+    fields: dict[str, Any] = field(default_factory=dict)
+    status: Status | None = None
+    instants: dict[str, datetime | None] | None = None
+
+
+def _moves(events: Sequence[TimelineEvent]) -> Mapping[str, _Move]:
+    moves: dict[str, _Move] = {}
+    for event in events:
+        if VERSION not in event.detail:
+            continue
+        move = moves.setdefault(event.entry_id, _Move())
+        move.version = event.detail[VERSION]
+        if event.event is EventKind.CREATED:
+            move.status = Status.ARCHIVED
+        for name, (before, _after) in event.changes.items():
+            if name != "status":
+                move.fields.setdefault(name, before)
+            elif move.status is None:
+                move.status = Status(before)
+                move.instants = {name: _instant(text) for name, text in event.detail[BEFORE].items()}
+    return moves
+
+
+def _put_back(unit: Unit, id: str, move: _Move, event: EventKind, act: Act, operation: str) -> Entry:
+    try:
+        entry = entries.get(unit.session, id)
+    except NotFound:
+        raise Refused(N_("The entry was erased since; this act cannot be undone.")) from None
+    if entry.version != move.version:
+        raise Refused(
+            N_("“{title}” has changed since; nothing was undone."),
+            N_("Open the entry: its timeline shows what changed."),
+            title=entry.title,
+        )
+    detail = {"operation": operation}
+    if move.fields:
+        entry = entries.update_fields(unit, id, entry.version, move.fields, act, event=event, detail=detail)
+    if move.status is not None and move.status is not entry.status:
+        entry = entries.compare_and_set_status(
+            unit, id, entry.status, move.status, act, event=event, detail=detail, instants=move.instants
+        )
+    return entry
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,69 @@
+"""The timeline: one event for every change of an entry, in the transaction that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from devflow.domain.knowledge import EventKind, TimelineEvent
+from devflow.store.database import Unit
+from devflow.store.schema import EntryEventRow
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Who does it (`user`, `ai`, `system`, `mcp:<client>`), and the operation that undo later names."""
+
+    actor: str
+    operation: str
+
+
+def record(
+    unit: Unit,
+    entry_id: str,
+    event: EventKind,
+    act: Act,
+    changes: Mapping[str, tuple[Any, Any]] | None = None,
+    detail: Mapping[str, Any] | None = None,
+) -> None:
+    """Append an event. `changes` maps a field to (before, after) in JSON terms."""
+    unit.session.add(
+        EntryEventRow(
+            entry_id=entry_id,
+            event=event.value,
+            actor=act.actor,
+            at=unit.at,
+            operation=act.operation,
+            changes={name: list(pair) for name, pair in (changes or {}).items()},
+            detail=dict(detail or {}),
+        )
+    )
+
+
+def of_entry(session: Session, entry_id: str) -> tuple[TimelineEvent, ...]:
+    """An entry's events, newest first; they outlive an erased entry, without their texts."""
+    query = select(EntryEventRow).where(EntryEventRow.entry_id == entry_id).order_by(EntryEventRow.id.desc())
+    return tuple(to_event(row) for row in session.scalars(query))
+
+
+def of_operation(session: Session, operation: str) -> tuple[TimelineEvent, ...]:
+    """The events of one operation, oldest first."""
+    query = select(EntryEventRow).where(EntryEventRow.operation == operation).order_by(EntryEventRow.id)
+    return tuple(to_event(row) for row in session.scalars(query))
+
+
+def to_event(row: EntryEventRow) -> TimelineEvent:
+    return TimelineEvent(
+        id=row.id,
+        entry_id=row.entry_id,
+        event=EventKind(row.event),
+        actor=row.actor,
+        at=row.at,
+        operation=row.operation,
+        changes={name: (pair[0], pair[1]) for name, pair in row.changes.items()},
+        detail=row.detail,
+    )
