@@ -1,9 +1,8 @@
 """Secrets in text that is about to be sent or kept: found by their format or by the name beside them, and blotted out.
 
-Own patterns rather than a detector library. The candidate was detect-secrets (Apache-2.0): it scans files line by
-line, gives hashes instead of positions, brings PyYAML and a second HTTP client, knows none of the Chinese providers and
-no `密码：…`, and takes UUIDs and git hashes for secrets. What counts here is a replacement at exact positions within
-prose.
+Own patterns rather than a detector library. The candidate was detect-secrets (Apache-2.0, last release 2024): it reads
+files line by line and tells the line, not the place in it, brings PyYAML and a second HTTP client, and knows neither
+the Chinese providers nor `密码：…`. What counts here is a replacement at exact places within prose.
 
 Everything is found on the original text, so that no rule sees another's placeholder, and a redacted text stays as it
 is when it is redacted again.

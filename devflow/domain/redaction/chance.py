@@ -28,6 +28,13 @@ def looks_random(value: str, *, bits: float = 3.0) -> bool:
     return len(longest) >= 32 or (len(longest) >= 20 and not longest.islower() and not _words_in_camel_case(longest))
 
 
+def is_cloud_secret(value: str) -> bool:
+    """40 characters of base64, as AWS gives them: digits and both cases, which a commit's hash and a path lack."""
+    if re.fullmatch(r"[A-Za-z0-9+/]{40}", value) is None:
+        return False
+    return sum(char.isdigit() for char in value) >= 2 and not value.islower() and not value.isupper()
+
+
 def entropy(value: str) -> float:
     """Shannon entropy of the characters, in bits a character."""
     if not value:

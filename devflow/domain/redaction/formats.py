@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from devflow.domain.redaction.chance import is_stand_in, looks_random
+from devflow.domain.redaction.chance import is_cloud_secret, is_stand_in, looks_random
 
 KEY = "API key"
 TOKEN = "token"
@@ -98,10 +98,10 @@ FORMATS: tuple[Format, ...] = (
         SECRET,
         "akia asia",
         r"(?:AKIA|ASIA)[A-Z2-7]{16}[^A-Za-z0-9][^\n]{0,60}\n?[^\n]{0,60}?(?<![A-Za-z0-9+/=])([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])",
-        looks_random,
+        is_cloud_secret,
     ),
     _prefixed(KEY, "AKID", r"[A-Za-z0-9]{32,36}", looks_random),
-    _prefixed(KEY, "LTAI", r"[A-Za-z0-9]{12,26}", looks_random),
+    _prefixed(KEY, "LTAI", r"[A-Za-z0-9]{12,26}"),
     _prefixed(KEY, "AKLT", r"[A-Za-z0-9]{40,60}={0,2}", looks_random),
     _prefixed(KEY, "bce-v3/ALTAK- ALTAK", r"[A-Za-z0-9]{21,23}(?:/[0-9a-f]{40})?"),
     _prefixed(TOKEN, "ya29.", r"[A-Za-z0-9_-]{20,300}"),
@@ -120,7 +120,7 @@ FORMATS: tuple[Format, ...] = (
     _prefixed(TOKEN, "dckr_pat_", r"[A-Za-z0-9_-]{27,40}"),
     _prefixed(TOKEN, "cio", r"[A-Za-z0-9]{32}", looks_random),
     # Services.
-    _prefixed(TOKEN, "xoxb- xoxp- xoxa- xoxo- xoxe- xoxr- xoxs- xapp-", r"[A-Za-z0-9-]{10,250}", looks_random),
+    _prefixed(TOKEN, "xoxb- xoxp- xoxa- xoxo- xoxe- xoxr- xoxs- xapp-", r"[A-Za-z0-9-]*\d{5}[A-Za-z0-9-]{5,250}"),
     _shaped(
         SECRET, "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,120})"
     ),
@@ -133,7 +133,7 @@ FORMATS: tuple[Format, ...] = (
     _prefixed(KEY, "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{16,250}"),
     _prefixed(SECRET, "whsec_", r"[A-Za-z0-9+/]{24,80}={0,2}"),
     _prefixed(KEY, "SG.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
-    _shaped(TOKEN, ":", r"(?<![A-Za-z0-9_:-])\d{8,10}:[A-Za-z0-9_-]{35}" + _ENDS, looks_random),
+    _shaped(TOKEN, ":", r"(?<![A-Za-z0-9_:-])\d{8,10}:AA[A-Za-z0-9_-]{33}" + _ENDS),
     _shaped(
         TOKEN, ".", _BEGINS + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}" + _ENDS, looks_random
     ),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devflow.domain.redaction.chance import entropy, is_stand_in, looks_random
+from devflow.domain.redaction.chance import entropy, is_cloud_secret, is_stand_in, looks_random
 from devflow.domain.redaction.formats import KEY, PASSWORD, SECRET, TOKEN, Hit
 
 _PASSWORD_NAMES = r"password|passwd|passphrase|passcode|pwd|(?<![A-Za-z])pass|密\s?码|口令"
@@ -89,9 +89,13 @@ class _Value:
 
 def by_name(text: str) -> Iterator[Hit]:
     """Every secret that the name, flag, header or address around it gives away."""
-    for match in _NAMED.finditer(text):
-        if (hit := _named(text, match)) is not None:
+    at = 0
+    while (named := _NAMED.search(text, at)) is not None:
+        hit = _named(text, named)
+        if hit is not None:
             yield hit
+        # What stood there for a value may be the next name: `password:` and, on the line below, `token: …`.
+        at = hit[1] if hit is not None else named.start("separator")
     for match in _FLAG.finditer(text):
         if _is_literal(match["value"]):
             yield (*match.span("value"), PASSWORD if "pass" in match["name"].lower() else SECRET)
@@ -168,6 +172,8 @@ def _is_password(value: _Value, name: str) -> bool:
 def _is_key(value: _Value) -> bool:
     """Key-like text; without a separator between it and the name it must be plainly random, and no hash of a commit."""
     text = value.text
+    if is_cloud_secret(text):
+        return bool(value.separator)
     if value.continues or is_stand_in(text) or not _is_literal(text):
         return False
     if not re.fullmatch(r"[A-Za-z0-9_.~+/=:@!$%^#-]+", text):
