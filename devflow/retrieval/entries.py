@@ -1,0 +1,107 @@
+"""Searching the library (spec 01, Search): the LIKE tier exactly as a plain scan gives it, then the term tier.
+
+Plain functions of a session; they run on the store's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from devflow.domain.knowledge import LIBRARY, Entry, Kind, Status
+from devflow.retrieval import ranking
+from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
+from devflow.retrieval.query import Query, parse
+from devflow.retrieval.ranking import Fields, Ranked, Weighed, fields_of
+from devflow.store import entries as rows
+from devflow.store import search_lookup
+from devflow.store.entry_lists import ANY
+from devflow.store.search_lookup import Scope
+
+SCAN_CAP = 20_000
+"""So many texts are read for a query the index cannot narrow (punctuation, one letter); then the result is partial."""
+BELOW_LIKE = 0.9
+"""The best score of an entry that matches terms, where another contains the whole query."""
+REUSE_BONUS = 0.01
+"""Of the best score, for an entry that was reused often: enough to break a tie, not to jump over a better match."""
+
+
+def search_entries(
+    session: Any,
+    query: str,
+    *,
+    kind: Kind | None = None,
+    statuses: frozenset[Status] = LIBRARY,
+    tags: tuple[str, ...] = (),
+    source: str | None = None,
+    project: str | None = ANY,
+    limit: int = 3,
+    offset: int = 0,
+    count: bool = False,
+    scan_cap: int = SCAN_CAP,
+) -> SearchResult:
+    """Entries for a query, best first; an empty query finds nothing.
+
+    First those that contain the whole trimmed query (letter case ignored, nothing is a wildcard), by reuse count, then a
+    title that is the query, a title that contains it, the content alone, then the newest change. Then those that match
+    its terms. `project` filters to one project's entries, or with None to those of no project. `count` asks for `total`.
+    """
+    if not query.strip() or limit <= 0:
+        return NOTHING
+    parsed = parse(query)
+    scope = Scope(statuses, kind, tags, source, None if project == ANY else (project,))
+    wanted = offset + limit
+    like = search_lookup.containing(session, parsed.needle, scope, wanted, scan_cap)
+    weighed: tuple[Weighed, ...] = ()
+    by_terms: list[Ranked] = []
+    if len(like.ids) < wanted:
+        weighed = ranking.weigh(session, parsed)
+        contained = frozenset(like.ids)
+        ranked = ranking.rank(session, parsed, weighed, scope, wanted + len(contained))
+        by_terms = [found for found in ranked if found.id not in contained]
+    page = [*((id, 1.0) for id in like.ids), *_relative(by_terms, BELOW_LIKE if like.ids else 1.0)][offset:wanted]
+    total = _total(session, parsed, scope, scan_cap) if count else None
+    return SearchResult(hits(session, parsed, weighed, page, len(like.ids) - offset), total, like.partial)
+
+
+def hits(
+    session: Any, query: Query, weighed: Sequence[Weighed], page: Sequence[tuple[str, float]], like: int
+) -> tuple[Hit, ...]:
+    """Load a page of (id, score); the first `like` of them contain the whole query."""
+    loaded = {entry.id: entry for entry in rows.get_many(session, [id for id, _ in page])}
+    return tuple(
+        Hit(loaded[id], score, _like(query, loaded[id]) if position < like else _term(weighed, loaded[id]))
+        for position, (id, score) in enumerate(page)
+        if id in loaded
+    )
+
+
+def _relative(ranked: Sequence[Ranked], best: float) -> list[tuple[str, float]]:
+    top = ranked[0].score if ranked else 1.0
+    return [(found.id, best * found.score / top if top > 0 else 0.0) for found in ranked]
+
+
+def _like(query: Query, entry: Entry) -> Match:
+    fields = fields_of(entry)
+    folded = query.needle.folded
+    return Match("like", (folded,), _names(fields, (folded,)))
+
+
+def _term(weighed: Sequence[Weighed], entry: Entry) -> Match:
+    fields = fields_of(entry)
+    whole = "\n".join((fields.title, fields.tags, fields.content))
+    found = [w.term for w in weighed if w.term.stem in whole]
+    return Match("term", tuple(term.text for term in found), _names(fields, [term.stem for term in found]))
+
+
+def _names(fields: Fields, texts: Sequence[str]) -> tuple[str, ...]:
+    named = (("title", fields.title), ("tags", fields.tags), ("content", fields.content))
+    return tuple(name for name, value in named if any(text in value for text in texts))
+
+
+def _total(session: Any, query: Query, scope: Scope, scan_cap: int) -> int:
+    """Entries that contain the query or match any of its terms."""
+    like = search_lookup.containing(session, query.needle, scope, scan_cap, scan_cap).ids
+    known = [term.text for term in query.terms]
+    by_terms = search_lookup.matching(session, known, scope, -1) if known else []
+    return len({*like, *(id for id, _ in by_terms)})

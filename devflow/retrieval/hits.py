@@ -1,0 +1,44 @@
+"""What a search of the library gives: entries, and for each the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from devflow.domain.knowledge import Entry
+
+Tier = Literal["like", "term"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Why an entry was found.
+
+    `like`: title or content contains the whole query, which is then the only one of `terms`. `term`: it has these terms
+    of the query. Terms are folded; `fields` are among `title`, `tags`, `content`, in this order.
+    """
+
+    tier: Tier
+    terms: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`score` is relative to the best hit (1.00), not a probability; one that contains the whole query has 1.00."""
+
+    entry: Entry
+    score: float
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`total` counts all entries that match, where that was asked for. `partial`: a cap on work was met."""
+
+    hits: tuple[Hit, ...]
+    total: int | None = None
+    partial: bool = False
+
+
+NOTHING = SearchResult((), 0)

@@ -1,0 +1,129 @@
+"""Ranking: BM25 over the index finds the candidates, their texts decide the order.
+
+Two readings of the same terms are added. The index counts whole terms in their fields (title > tags > content). The
+texts of the best candidates are then read: there a word counts in all its forms and inside longer ones, a Han pair less
+when it only ties words together, and words that stand side by side as in the query count once more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+from devflow.domain.knowledge import Entry
+from devflow.domain.text import fold
+from devflow.retrieval.query import Query, Term
+from devflow.store import search_lookup
+from devflow.store.search_lookup import Scope, Text
+
+READ = 40
+"""So many candidates are read and ordered anew; those below keep the index's order."""
+USED_TERMS = 32
+INDEX_SHARE = 0.6
+PAIR_WEIGHT = 1.0
+TITLE_WEIGHT, TAG_WEIGHT = 1.5, 1.2
+SATURATION, LENGTH, TITLE_LENGTH = 1.6, 0.75, 0.3
+_JOINTS = (" ", "_", "", "-", ".", "::", "/")
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A term and what an entry gets for it: the term's own weight times its rarity in the library."""
+
+    term: Term
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An entry that matches terms; `score` has no unit."""
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The folded texts of an entry, as matching reads them."""
+
+    title: str
+    tags: str
+    content: str
+
+
+def weigh(session: Any, query: Query) -> tuple[Weighed, ...]:
+    """The query's heaviest terms; those no entry has are among them, for a question is covered only if they are known."""
+    total = search_lookup.size(session)
+    counts = search_lookup.frequencies(session, (term.text for term in query.terms))
+    weighed = [Weighed(term, term.weight * _rarity(total, counts[term.text])) for term in query.terms]
+    if len(weighed) > USED_TERMS:
+        weighed = sorted(weighed, key=lambda w: -w.weight)[:USED_TERMS]
+    return tuple(weighed)
+
+
+def rank(session: Any, query: Query, weighed: Sequence[Weighed], scope: Scope, limit: int) -> list[Ranked]:
+    """The best `limit` entries by terms, best first."""
+    if not weighed:
+        return []
+    found = search_lookup.matching(session, [w.term.text for w in weighed], scope, max(limit, READ))
+    head, tail = found[:READ], found[READ:]
+    texts = {id: _folded(text) for id, text in search_lookup.texts(session, [id for id, _ in head]).items()}
+    ranked = _reread([(texts[id], id, score) for id, score in head], query, weighed)
+    if tail:
+        # Keep the scale: the first of the tail is no better than the last of the head.
+        scale = ranked[-1].score / max(tail[0][1], 1e-9)
+        ranked += [Ranked(id, score * scale) for id, score in tail]
+    return ranked[:limit]
+
+
+def fields_of(entry: Entry) -> Fields:
+    return Fields(fold(entry.title), fold("\n".join(entry.tags)), fold(entry.content))
+
+
+def _folded(text: Text) -> Fields:
+    return Fields(fold(text.title), fold("\n".join(json.loads(text.tags))), fold(text.content))
+
+
+def _rarity(total: int, count: int) -> float:
+    """BM25's inverse document frequency, never negative."""
+    return log(1 + (total - min(count, total) + 0.5) / (count + 0.5))
+
+
+def _reread(
+    head: Sequence[tuple[Fields, str, float]], query: Query, weighed: Sequence[Weighed]
+) -> list[Ranked]:
+    mean_title = max(sum(len(fields.title) for fields, _, _ in head) / max(len(head), 1), 1)
+    mean_content = max(sum(len(fields.content) for fields, _, _ in head) / max(len(head), 1), 1)
+    stems = [(w.term.stem, w.weight * (SATURATION + 1)) for w in weighed]
+    pairs = _pairs(query, {w.term.text: w.weight for w in weighed})
+    ranked: list[Ranked] = []
+    for fields, id, by_index in head:
+        title, tags, content = fields.title, fields.tags, fields.content
+        for_title = TITLE_WEIGHT / (1 - TITLE_LENGTH + TITLE_LENGTH * len(title) / mean_title)
+        for_content = 1 / (1 - LENGTH + LENGTH * len(content) / mean_content)
+        by_text = 0.0
+        for stem, weight in stems:
+            frequency = content.count(stem) * for_content + title.count(stem) * for_title
+            if tags:
+                frequency += tags.count(stem) * TAG_WEIGHT
+            if frequency:
+                by_text += weight * frequency / (frequency + SATURATION)
+        score = INDEX_SHARE * by_index + (1 - INDEX_SHARE) * by_text
+        for joined, weight in pairs:
+            if any(text in content or text in title for text in joined):
+                score += weight
+        ranked.append(Ranked(id, score))
+    ranked.sort(key=lambda r: -r.score)
+    return ranked
+
+
+def _pairs(query: Query, weights: Mapping[str, float]) -> list[tuple[list[str], float]]:
+    """Each pair of neighbours in the ways identifiers and prose join them, and what finding one is worth."""
+    return [
+        ([first + joint + second for joint in _JOINTS], PAIR_WEIGHT * min(weights[first], weights[second]))
+        for first, second in query.pairs
+        if first in weights and second in weights
+    ]

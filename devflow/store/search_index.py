@@ -1,0 +1,287 @@
+"""The search index of the library: what only SQLite (FTS5) has. Every table and trigger here begins with `search_`.
+
+`search_docs` mirrors what a search filters and orders by (triggers keep it so), `search_sources` the text as it was
+indexed, `search_terms` the terms of each field, `search_words` every whole word, and `search_word_grams` finds words by
+a part of them. All of it is written in the transaction that writes the entry.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.orm import Session
+
+from devflow.domain.text import fold, terms, whole_words
+from devflow.store.database import Unit
+
+VERSION = 1
+"""Raise it whenever folding or terms change: an index of another version is rebuilt, never mixed."""
+
+_SEPARATOR = "\x00"  # cannot stand in an entry
+_TABLES = (
+    """
+    CREATE TABLE search_docs (
+        doc INTEGER PRIMARY KEY,
+        entry_id TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        status TEXT NOT NULL,
+        project_id TEXT,
+        reuse_count INTEGER NOT NULL,
+        updated_at TEXT NOT NULL,
+        source_ref TEXT NOT NULL,
+        folded_title TEXT NOT NULL,
+        folded_tags TEXT NOT NULL
+    )
+    """,
+    "CREATE TABLE search_sources (doc INTEGER PRIMARY KEY, source BLOB NOT NULL)",
+    """
+    CREATE VIRTUAL TABLE search_terms USING fts5(
+        title, tags, content, content='', tokenize="ascii tokenchars '_+#.'"
+    )
+    """,
+    "CREATE TABLE search_words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE)",
+    """
+    CREATE VIRTUAL TABLE search_word_grams USING fts5(
+        word, content='search_words', content_rowid='id', tokenize='trigram case_sensitive 1'
+    )
+    """,
+    "CREATE TABLE search_state (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    """
+    CREATE TRIGGER search_mirror AFTER UPDATE OF kind, status, project_id, reuse_count, updated_at ON entries BEGIN
+        UPDATE search_docs SET kind = new.kind, status = new.status, project_id = new.project_id,
+            reuse_count = new.reuse_count, updated_at = new.updated_at WHERE entry_id = new.id;
+    END
+    """,
+    # title > tags > content; mild, because a title is often the page's and shared by many entries
+    "INSERT INTO search_terms(search_terms, rank) VALUES ('rank', 'bm25(1.5, 1.2, 1.0)')",
+)
+
+
+def create(connection: Connection) -> None:
+    """Make the empty index; the first migration calls it after it has made `entries`."""
+    for statement in _TABLES:
+        connection.exec_driver_sql(statement)
+    connection.exec_driver_sql("INSERT INTO search_state VALUES ('version', ?)", (VERSION,))
+
+
+def drop(connection: Connection) -> None:
+    """Remove the index, whichever of its parts exist."""
+    connection.exec_driver_sql("DROP TRIGGER IF EXISTS search_mirror")
+    for table in (
+        "search_word_grams",
+        "search_words",
+        "search_terms",
+        "search_sources",
+        "search_docs",
+        "search_state",
+    ):
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}")
+
+
+def put(unit: Unit, id: str, title: str, content: str, tags: Iterable[str]) -> None:
+    """Index an entry, or index it anew after its title, content or tags changed. Its row must have been flushed."""
+    unit.session.flush()
+    _put(unit.session.connection(), id, title, content, tuple(tags))
+
+
+def remove(unit: Unit, id: str) -> None:
+    """Take an entry out of the index; one that is not in it is no error."""
+    unit.session.flush()
+    _remove(unit.session.connection(), id)
+
+
+def erase(unit: Unit, id: str) -> None:
+    """`remove` that leaves no trace of the text: words used nowhere else go, and the segments are written anew."""
+    connection = unit.session.connection()
+    words = _words_of(connection, id)
+    remove(unit, id)
+    for word in words:
+        if not connection.exec_driver_sql("SELECT 1 FROM search_terms(?) LIMIT 1", (quoted(word),)).first():
+            _forget_word(connection, word)
+    connection.exec_driver_sql("INSERT INTO search_terms(search_terms) VALUES ('optimize')")
+    connection.exec_driver_sql("INSERT INTO search_word_grams(search_word_grams) VALUES ('optimize')")
+
+
+def rebuild(unit: Unit, progress: Callable[[int, int], None] | None = None) -> int:
+    """Make the whole index anew from `entries`, within the transaction; returns the number of entries.
+
+    `progress(done, total)` is called after every hundred entries.
+    """
+    unit.session.flush()
+    connection = unit.session.connection()
+    drop(connection)
+    create(connection)
+    total = connection.exec_driver_sql("SELECT count(*) FROM entries").scalar_one()
+    done = 0
+    for batch in _batches(connection, "SELECT id, title, content, tags FROM entries ORDER BY created_at, id"):
+        for id, title, content, tags in batch:
+            _put(connection, id, title, content, _tags(tags))
+        done += len(batch)
+        if progress is not None:
+            progress(done, total)
+    return int(total)
+
+
+def is_current(session: Session) -> bool:
+    """Whether the index is there and was made by this version's terms; if not, `rebuild` it."""
+    connection = session.connection()
+    found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'search_state'").first()
+    if not found:
+        return False
+    version = connection.exec_driver_sql("SELECT value FROM search_state WHERE key = 'version'").scalar()
+    return bool(version == VERSION)
+
+
+def check(session: Session) -> list[str]:
+    """What is wrong with the index, in English sentences; nothing is: an empty list. Reads only."""
+    session.flush()
+    connection = session.connection()
+    if not is_current(session):
+        return ["The search index was made by another version."]
+    problems = [
+        sentence.format(count=count)
+        for statement, sentence in _CHECKS
+        if (count := connection.exec_driver_sql(statement).scalar_one())
+    ]
+    changed = 0
+    joined = (
+        "SELECT e.title, e.content, e.tags, s.source FROM search_docs d "
+        "JOIN search_sources s ON s.doc = d.doc JOIN entries e ON e.id = d.entry_id"
+    )
+    for batch in _batches(connection, joined):
+        changed += sum(unpacked(source) != (title, _tags(tags), content) for title, content, tags, source in batch)
+    if changed:
+        problems.append(f"{changed} entries were changed without their index.")
+    return problems
+
+
+_CHECKS = (
+    (
+        "SELECT count(*) FROM entries WHERE id NOT IN (SELECT entry_id FROM search_docs)",
+        "{count} entries are not in the search index.",
+    ),
+    (
+        "SELECT count(*) FROM search_docs WHERE entry_id NOT IN (SELECT id FROM entries)",
+        "{count} index rows belong to no entry.",
+    ),
+    (
+        "SELECT count(*) FROM search_docs d JOIN entries e ON e.id = d.entry_id WHERE (d.kind, d.status, "
+        "d.reuse_count, d.updated_at) IS NOT (e.kind, e.status, e.reuse_count, e.updated_at) "
+        "OR d.project_id IS NOT e.project_id",
+        "{count} index rows disagree with their entry.",
+    ),
+    (
+        "SELECT (SELECT count(*) FROM search_docs WHERE doc NOT IN (SELECT id FROM search_terms_docsize)) "
+        "+ (SELECT count(*) FROM search_terms_docsize WHERE id NOT IN (SELECT doc FROM search_docs))",
+        "{count} index rows have no terms, or terms no row.",
+    ),
+    ("SELECT 1 - count(*) FROM sqlite_master WHERE name = 'search_mirror'", "The trigger search_mirror is missing."),
+)
+
+
+def quoted(term: str) -> str:
+    """A term as a string of FTS5's query language."""
+    return '"' + term.replace('"', '""') + '"'
+
+
+def packed(title: str, tags: Iterable[str], content: str) -> bytes:
+    return zlib.compress(_SEPARATOR.join((title, "\n".join(tags), content)).encode(), 1)
+
+
+def unpacked(source: bytes) -> tuple[str, tuple[str, ...], str]:
+    """Title, tags and content as they were indexed."""
+    title, tags, content = zlib.decompress(source).decode().split(_SEPARATOR)
+    return title, tuple(tags.split("\n")) if tags else (), content
+
+
+def folded_tag(tag: str) -> str:
+    """How a tag stands in `search_docs.folded_tags`: a line of its own."""
+    return f"\n{fold(tag.strip())}\n"
+
+
+def _put(connection: Connection, id: str, title: str, content: str, tags: tuple[str, ...]) -> None:
+    _remove(connection, id)
+    inserted = connection.exec_driver_sql(
+        "INSERT INTO search_docs (entry_id, kind, status, project_id, reuse_count, updated_at, source_ref, "
+        "folded_title, folded_tags) SELECT id, kind, status, project_id, reuse_count, updated_at, source_ref, ?, ? FROM entries WHERE id = ? RETURNING doc",
+        (fold(title), "".join(map(folded_tag, tags)), id),
+    ).scalar()
+    if inserted is None:
+        raise LookupError(f"entry {id} is not in the database")
+    connection.exec_driver_sql("INSERT INTO search_sources VALUES (?, ?)", (inserted, packed(title, tags, content)))
+    connection.exec_driver_sql(
+        "INSERT INTO search_terms (rowid, title, tags, content) VALUES (?, ?, ?, ?)",
+        (inserted, *_streams(title, tags, content)),
+    )
+    _learn_words(connection, {word for text in (title, content) for word in whole_words(text)})
+
+
+def _remove(connection: Connection, id: str) -> None:
+    row = connection.exec_driver_sql(
+        "SELECT d.doc, s.source FROM search_docs d JOIN search_sources s ON s.doc = d.doc WHERE d.entry_id = ?", (id,)
+    ).first()
+    if row is None:
+        return
+    doc, source = row
+    # A table without content must be told the very terms it holds, or it keeps them.
+    connection.exec_driver_sql(
+        "INSERT INTO search_terms (search_terms, rowid, title, tags, content) VALUES ('delete', ?, ?, ?, ?)",
+        (doc, *_streams(*unpacked(source))),
+    )
+    connection.exec_driver_sql("DELETE FROM search_sources WHERE doc = ?", (doc,))
+    connection.exec_driver_sql("DELETE FROM search_docs WHERE doc = ?", (doc,))
+
+
+def _streams(title: str, tags: tuple[str, ...], content: str) -> tuple[str, str, str]:
+    return " ".join(terms(title)), " ".join(terms("\n".join(tags))), " ".join(terms(content))
+
+
+def _learn_words(connection: Connection, words: set[str]) -> None:
+    known: set[str] = set()
+    for some in _chunks(sorted(words), 500):
+        marks = ", ".join("?" * len(some))
+        rows = connection.exec_driver_sql(f"SELECT word FROM search_words WHERE word IN ({marks})", tuple(some))
+        known.update(row[0] for row in rows)
+    for word in sorted(words - known):
+        id = connection.exec_driver_sql("INSERT INTO search_words (word) VALUES (?) RETURNING id", (word,)).scalar_one()
+        connection.exec_driver_sql("INSERT INTO search_word_grams (rowid, word) VALUES (?, ?)", (id, word))
+
+
+def _forget_word(connection: Connection, word: str) -> None:
+    id = connection.exec_driver_sql("SELECT id FROM search_words WHERE word = ?", (word,)).scalar()
+    if id is not None:
+        connection.exec_driver_sql(
+            "INSERT INTO search_word_grams (search_word_grams, rowid, word) VALUES ('delete', ?, ?)", (id, word)
+        )
+        connection.exec_driver_sql("DELETE FROM search_words WHERE id = ?", (id,))
+
+
+def _words_of(connection: Connection, id: str) -> list[str]:
+    source = connection.exec_driver_sql(
+        "SELECT s.source FROM search_docs d JOIN search_sources s ON s.doc = d.doc WHERE d.entry_id = ?", (id,)
+    ).scalar()
+    if source is None:
+        return []
+    title, _, content = unpacked(source)
+    return sorted({*whole_words(title), *whole_words(content)})
+
+
+def _tags(raw: Any) -> tuple[str, ...]:
+    return tuple(json.loads(raw))
+
+
+def _batches(connection: Connection, statement: str) -> Iterator[list[Any]]:
+    cursor = connection.exec_driver_sql(statement)
+    while batch := cursor.fetchmany(100):
+        yield list(batch)
+
+
+def _chunks(items: list[str], size: int) -> Iterator[list[str]]:
+    iterator = iter(items)
+    while some := list(islice(iterator, size)):
+        yield some

@@ -1,0 +1,216 @@
+"""Questions to the search index: which entries contain a text, which match terms. Reads only; SQLite (FTS5) only.
+
+The order and the cut are made here on narrow rows; texts are read only for what may be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from sqlalchemy.orm import Session
+
+from devflow.domain.knowledge import LIBRARY, Kind, Status
+from devflow.domain.text import Needle, fold
+from devflow.store.search_index import folded_tag, quoted
+
+T = TypeVar("T")
+
+ENOUGH_TERMS = 3
+"""With this many whole terms a plain scan is narrow enough; parts of words need not be looked up."""
+MAX_TERMS = 8
+MAX_WORDS = 400
+"""A part that stands in more words than this narrows nothing worth the union."""
+READ_AT_ONCE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which entries count. `projects` lists the projects allowed, None among them for entries of no project; None alone
+    allows all. `tags` must all be there. `source` is a whole `source_ref` or the word before its colon."""
+
+    statuses: frozenset[Status] = LIBRARY
+    kind: Kind | None = None
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    projects: tuple[str | None, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    title: str
+    content: str
+    tags: str  # as stored: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """Ids in the contract's order. `complete`: there are no more; `partial`: the cap on work was met before the end."""
+
+    ids: tuple[str, ...]
+    complete: bool
+    partial: bool
+
+
+def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: int) -> Contained:
+    """The first `limit` entries whose folded title or folded content contains the folded query: what a plain scan gives.
+
+    Order: reuse count, then relevance (a title that is the query, a title that contains it, the content alone), then
+    the newest change. At most `cap` texts are read.
+    """
+    narrowing = _narrowing(session, needle)
+    if narrowing is None:
+        return Contained((), complete=True, partial=False)
+    found: list[str] = []
+    offset = read = 0
+    size = max(2 * limit, 32)
+    while True:
+        rows = _in_order(session, needle.folded, narrowing, scope, size, offset)
+        for some in _chunks(rows, READ_AT_ONCE):
+            unsure = [id for id, in_title in some if not in_title]
+            if read + len(unsure) > cap:
+                return Contained(tuple(found), complete=False, partial=True)
+            read += len(unsure)
+            contents = _contents(session, unsure)
+            for id, in_title in some:
+                if in_title or needle.folded in fold(contents[id]):
+                    found.append(id)
+                    if len(found) > limit:
+                        return Contained(tuple(found[:limit]), complete=False, partial=False)
+        if len(rows) < size:
+            return Contained(tuple(found), complete=True, partial=False)
+        offset, size = offset + size, 20 * size
+
+
+def frequencies(session: Session, terms: Iterable[str]) -> dict[str, int]:
+    """In how many entries (of any status) each term stands, in any field."""
+    return {
+        term: _rows(session, "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?", quoted(term))[0][0]
+        for term in terms
+    }
+
+
+def size(session: Session) -> int:
+    """About how many entries are indexed; never less than one."""
+    return int(_rows(session, "SELECT coalesce(max(doc), 0) FROM search_docs")[0][0]) or 1
+
+
+def matching(session: Session, terms: Sequence[str], scope: Scope, limit: int) -> list[tuple[str, float]]:
+    """(id, BM25) of the best entries that have any of the terms; higher is better."""
+    where, values = _conditions(scope)
+    statement = (
+        "SELECT d.entry_id, -f.rank FROM search_terms f JOIN search_docs d ON d.doc = f.rowid "
+        f"WHERE f.search_terms MATCH ? {where} ORDER BY f.rank LIMIT ?"
+    )
+    return cast("list[tuple[str, float]]", _rows(session, statement, any_of(terms), *values, limit))
+
+
+def count_matching(session: Session, terms: Sequence[str], scope: Scope) -> int:
+    """How many entries have any of the terms."""
+    where, values = _conditions(scope)
+    statement = (
+        "SELECT count(*) FROM search_terms f JOIN search_docs d ON d.doc = f.rowid "
+        f"WHERE f.search_terms MATCH ? {where}"
+    )
+    return int(_rows(session, statement, any_of(terms), *values)[0][0])
+
+
+def texts(session: Session, ids: Sequence[str]) -> dict[str, Text]:
+    """Title, content and tags of the entries."""
+    found: dict[str, Text] = {}
+    for some in _chunks(ids, READ_AT_ONCE):
+        statement = f"SELECT id, title, content, tags FROM entries WHERE id IN ({_marks(some)})"
+        found |= {row[0]: Text(row[1], row[2], row[3]) for row in _rows(session, statement, *some)}
+    return found
+
+
+def any_of(terms: Iterable[str]) -> str:
+    return " OR ".join(map(quoted, terms))
+
+
+def _narrowing(session: Session, needle: Needle) -> str | None:
+    """An FTS5 expression that every containing entry matches; empty if none is known, None if there can be no entry."""
+    parts = [quoted(term) for term in needle.terms[:MAX_TERMS]]
+    if len(parts) < ENOUGH_TERMS:
+        parts += [f"{quoted(char)} *" for char in needle.openers]
+        for part in needle.parts:
+            words = _words_with(session, part)
+            if not words:
+                return None
+            if len(words) <= MAX_WORDS:
+                parts.append(f"({any_of(words)})")
+    return " AND ".join(parts)
+
+
+def _words_with(session: Session, part: str) -> list[str]:
+    """Words that contain the part, one more than `MAX_WORDS` at most."""
+    if len(part) >= 3:
+        statement = "SELECT word FROM search_word_grams WHERE search_word_grams MATCH ? LIMIT ?"
+        return [row[0] for row in _rows(session, statement, quoted(part), MAX_WORDS + 1)]
+    statement = "SELECT word FROM search_words WHERE instr(word, ?) > 0 LIMIT ?"
+    return [row[0] for row in _rows(session, statement, part, MAX_WORDS + 1)]
+
+
+def _in_order(
+    session: Session, folded: str, narrowing: str, scope: Scope, limit: int, offset: int
+) -> list[tuple[str, int]]:
+    """(id, whether the title contains it) of the entries that may contain the text, in the contract's order."""
+    where, values = _conditions(scope)
+    if narrowing:
+        source = "search_terms f JOIN search_docs d ON d.doc = f.rowid WHERE f.search_terms MATCH ?"
+        values = (narrowing, *values)
+    else:
+        source = "search_docs d WHERE 1"
+    statement = (
+        f"SELECT d.entry_id, instr(d.folded_title, ?) > 0 AS in_title FROM {source} {where} "
+        "ORDER BY d.reuse_count DESC, d.folded_title = ? DESC, in_title DESC, d.updated_at DESC, d.entry_id "
+        "LIMIT ? OFFSET ?"
+    )
+    return cast("list[tuple[str, int]]", _rows(session, statement, folded, *values, folded, limit, offset))
+
+
+def _contents(session: Session, ids: Sequence[str]) -> dict[str, str]:
+    if not ids:
+        return {}
+    return dict(_rows(session, f"SELECT id, content FROM entries WHERE id IN ({_marks(ids)})", *ids))
+
+
+def _conditions(scope: Scope) -> tuple[str, tuple[Any, ...]]:
+    """The scope as SQL over `search_docs d`, each condition led by AND, and its values."""
+    found: list[str] = []
+    values: list[Any] = []
+    if len(scope.statuses) < len(Status):
+        statuses = sorted(status.value for status in scope.statuses)
+        found.append(f"d.status IN ({_marks(statuses)})")
+        values += statuses
+    if scope.kind is not None:
+        found.append("d.kind = ?")
+        values.append(scope.kind.value)
+    for tag in scope.tags:
+        found.append("instr(d.folded_tags, ?) > 0")
+        values.append(folded_tag(tag))
+    if scope.source is not None:
+        found.append("(d.source_ref = ? OR substr(d.source_ref, 1, ?) = ?)")
+        values += [scope.source, len(scope.source) + 1, f"{scope.source}:"]
+    if scope.projects is not None:
+        named = [project for project in scope.projects if project is not None]
+        nowhere = " OR d.project_id IS NULL" if None in scope.projects else ""
+        found.append(f"(d.project_id IN ({_marks(named)}){nowhere})")
+        values += named
+    return "".join(f" AND {condition}" for condition in found), tuple(values)
+
+
+def _rows(session: Session, statement: str, *values: Any) -> list[Any]:
+    """Straight to the driver: a search asks a dozen small questions, and each would cost more to wrap than to answer."""
+    connection = session.connection().connection.driver_connection
+    assert connection is not None
+    return cast("list[Any]", connection.execute(statement, values).fetchall())
+
+
+def _marks(items: Sequence[Any]) -> str:
+    return ", ".join("?" * len(items))
+
+
+def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
