@@ -1,0 +1,47 @@
+"""Model servers that already run on this machine: found by asking the usual ports, all at once and briefly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from devflow.providers.failures import WireFailure
+from devflow.providers.openai_compat import model_rows_in
+from devflow.providers.presets import Preset
+from devflow.providers.transport import Outgoing, Transport
+from devflow.providers.urls import parse
+
+WAIT = 1.5  # seconds for one port
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A running server, ready to be added."""
+
+    preset: str
+    name: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+async def discover(
+    transport: Transport, local: Sequence[Preset], *, addresses: Mapping[str, str] | None = None, wait: float = WAIT
+) -> tuple[Found, ...]:
+    """The servers that answer, in the order of `local`. `addresses` (preset id → base) replaces the usual ones."""
+    asked = [(preset, (addresses or {}).get(preset.id, preset.base_url)) for preset in local]
+    found = await asyncio.gather(*(_ask(transport, preset, base_url, wait) for preset, base_url in asked))
+    return tuple(server for server in found if server is not None)
+
+
+async def _ask(transport: Transport, preset: Preset, base_url: str, wait: float) -> Found | None:
+    outgoing = Outgoing(preset.name, parse(base_url).models, "GET")
+    try:
+        reply = await transport.request(outgoing, timeout=wait)
+        value = json.loads(reply.body) if reply.status == 200 else None
+    except (WireFailure, ValueError):
+        return None
+    if not isinstance(value, dict) or not {"data", "models"} & value.keys():
+        return None  # some other program has the port
+    return Found(preset.id, preset.name, base_url, tuple(row["id"] for row in model_rows_in(value)))

@@ -1,0 +1,210 @@
+"""Test a server: reachable, key, models, streaming and tool calls, each by itself, with the server's own words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Protocol
+
+from devflow.domain.errors import ProviderFailed
+from devflow.domain.ids import now
+from devflow.domain.messages import N_
+from devflow.domain.provider import LineState, Probe, TestLine, TestReport
+from devflow.domain.request import CallChunk, ModelRequest, ReasoningChunk, StreamEnd, TextChunk, ToolSpec, UsageChunk
+from devflow.providers.failures import KeyRefused, Unreachable
+from devflow.providers.openai_compat import OpenAICompat
+
+WAIT = 120.0  # seconds for one answer: a local model may have to be loaded
+QUESTION = "Count from one to ten in words."
+TOOL_QUESTION = "Use the tool to note the word: ready."
+NOTE = ToolSpec(
+    "note",
+    "Note one word.",
+    {
+        "type": "object",
+        "properties": {"word": {"type": "string", "description": "the word"}},
+        "required": ["word"],
+        "additionalProperties": False,
+    },
+)
+
+
+class ProbeRequest(Protocol):
+    """Makes the request of a test: `prompt.compose.compose_probe`, the only place that may."""
+
+    def __call__(
+        self,
+        *,
+        model: str,
+        text: str,
+        tools: tuple[ToolSpec, ...] = (),
+        require_tool: str | None = None,
+        max_output_tokens: int | None = None,
+    ) -> ModelRequest: ...
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What one answer brought. Times are in seconds."""
+
+    first: float = 0.0
+    whole: float = 0.0
+    chunks: int = 0
+    tokens: int | None = None
+    call: CallChunk | None = None
+
+
+async def examine(
+    provider: OpenAICompat,
+    make_request: ProbeRequest,
+    *,
+    has_key: bool,
+    progress: Callable[[TestLine], None] = lambda line: None,
+    wait: float = WAIT,
+) -> TestReport:
+    """Ask the server everything a conversation would. `progress` gets each line as soon as it is known."""
+    started, at = time.monotonic(), now()
+    lines: dict[Probe, TestLine] = {}
+
+    def say(what: Probe, state: LineState, message: str, **params: object) -> None:
+        lines[what] = TestLine(what, state, message, params)
+        progress(lines[what])
+
+    def fail(what: Probe, failure: ProviderFailed) -> None:
+        message, params = in_short(failure)
+        say(what, LineState.FAILED, message, **params)
+
+    listed = await _models(provider, say, fail)
+    if listed is not None:
+        model = next(iter(provider.config.models), "") or _likely_chat_model(listed)
+        if model:
+            question = make_request(model=model, text=QUESTION, max_output_tokens=64)
+            await _streaming(provider, question, wait, say, fail)
+            # Room for a model that thinks first.
+            call = make_request(
+                model=model, text=TOOL_QUESTION, tools=(NOTE,), require_tool=NOTE.name, max_output_tokens=1024
+            )
+            await _tools(provider, call, wait, say, fail)
+        if Probe.KEY not in lines:
+            if has_key:
+                say(Probe.KEY, LineState.OK, N_("Accepted"))
+            else:
+                say(Probe.KEY, LineState.NOT_NEEDED, N_("Not needed"))
+    for what in Probe:
+        if what not in lines:
+            say(what, LineState.SKIPPED, N_("Not tested"))
+    return TestReport(at, round((time.monotonic() - started) * 1000), tuple(lines[what] for what in Probe))
+
+
+def in_short(failure: ProviderFailed) -> tuple[str, dict[str, object]]:
+    """A failure as a line beside its name: the server's own words where it had any, else the whole sentence."""
+    words, status = failure.params.get("words"), failure.params.get("status")
+    if not words:
+        return failure.message, dict(failure.params)
+    return "{words}", {"words": f"{status} {words}" if status else words}
+
+
+_Say = Callable[..., None]
+_Fail = Callable[[Probe, ProviderFailed], None]
+
+
+async def _models(provider: OpenAICompat, say: _Say, fail: _Fail) -> tuple[str, ...] | None:
+    """The server's list; None when asking it more makes no sense."""
+    began = time.monotonic()
+    try:
+        names = await provider.models()
+    except Unreachable as failure:
+        fail(Probe.REACHABLE, failure)
+        return None
+    except ProviderFailed as failure:
+        say(Probe.REACHABLE, LineState.OK, N_("{ms} ms"), ms=round((time.monotonic() - began) * 1000))
+        if isinstance(failure, KeyRefused):
+            fail(Probe.KEY, failure)
+            return None
+        fail(Probe.MODELS, failure)
+        return ()  # some servers list none and still answer
+    say(Probe.REACHABLE, LineState.OK, N_("{ms} ms"), ms=round((time.monotonic() - began) * 1000))
+    if not names:
+        say(Probe.MODELS, LineState.FAILED, N_("The server has no model loaded"))
+    elif len(names) > 2:
+        say(Probe.MODELS, LineState.OK, N_("{names} +{more}"), names=", ".join(names[:2]), more=len(names) - 2)
+    else:
+        say(Probe.MODELS, LineState.OK, "{names}", names=", ".join(names))
+    return names
+
+
+async def _streaming(provider: OpenAICompat, request: ModelRequest, wait: float, say: _Say, fail: _Fail) -> None:
+    try:
+        heard = await _listen(provider, request, wait)
+    except ProviderFailed as failure:
+        if isinstance(failure, KeyRefused):
+            fail(Probe.KEY, failure)
+        fail(Probe.STREAMING, failure)
+        return
+    except TimeoutError:
+        say(Probe.STREAMING, LineState.FAILED, N_("No whole answer within {seconds} seconds"), seconds=round(wait))
+        return
+    seconds = f"{heard.first:.1f}"
+    count, after = heard.tokens or heard.chunks, heard.whole - heard.first
+    if count > 1 and after > 0:
+        say(
+            Probe.STREAMING,
+            LineState.OK,
+            N_("First token {seconds} s · {rate} tokens/s"),
+            seconds=seconds,
+            rate=max(1, round((count - 1) / after)),
+        )
+    else:
+        say(Probe.STREAMING, LineState.OK, N_("First token {seconds} s"), seconds=seconds)
+
+
+async def _tools(provider: OpenAICompat, request: ModelRequest, wait: float, say: _Say, fail: _Fail) -> None:
+    try:
+        heard = await _listen(provider, request, wait)
+    except ProviderFailed as failure:
+        fail(Probe.TOOLS, failure)
+        return
+    except TimeoutError:
+        say(Probe.TOOLS, LineState.FAILED, N_("No whole answer within {seconds} seconds"), seconds=round(wait))
+        return
+    if heard.call is None:
+        say(Probe.TOOLS, LineState.FAILED, N_("It answered in text instead of calling the tool"))
+    elif _has_word(heard.call):
+        say(Probe.TOOLS, LineState.OK, N_("Arguments came back whole"))
+    else:
+        say(Probe.TOOLS, LineState.FAILED, N_("It called the tool with other arguments than asked for"))
+
+
+async def _listen(provider: OpenAICompat, request: ModelRequest, wait: float) -> _Heard:
+    heard, began = _Heard(), time.monotonic()
+    async with asyncio.timeout(wait), aclosing(provider.stream(request)) as events:
+        async for event in events:
+            match event:
+                case TextChunk() | ReasoningChunk() | CallChunk():
+                    heard.chunks += 1
+                    heard.first = heard.first or time.monotonic() - began
+                    heard.whole = time.monotonic() - began
+                    if isinstance(event, CallChunk):
+                        heard.call = event
+                case UsageChunk(_, written):
+                    heard.tokens = written
+                case StreamEnd():
+                    pass
+    return heard
+
+
+def _has_word(call: CallChunk) -> bool:
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return False
+    return call.tool == NOTE.name and isinstance(arguments, dict) and isinstance(arguments.get("word"), str)
+
+
+def _likely_chat_model(names: tuple[str, ...]) -> str:
+    others = ("embed", "bge-", "rerank", "whisper", "tts", "dall-e", "moderation", "e5-")
+    return next((name for name in names if not any(word in name.casefold() for word in others)), "")

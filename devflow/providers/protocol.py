@@ -1,0 +1,33 @@
+"""What the rooms above see of a model server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from devflow.domain.request import ModelRequest, StreamEvent
+
+
+class Provider(Protocol):
+    """One configured server, or the offline assistant. Safe for several streams at once on one loop."""
+
+    id: str
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Ask for one step. The last event of a good stream is `StreamEnd`; everything else raises `ProviderFailed`.
+
+        Iterate it inside `contextlib.aclosing(...)`, so that stopping closes the connection at once and exactly once.
+        """
+        ...
+
+    async def models(self) -> tuple[str, ...]:
+        """The models that the server offers, in its own order; raises `ProviderFailed`."""
+        ...
+
+    async def context_window(self, model: str) -> int | None:
+        """Tokens that fit in one request, or None when nobody says; never raises for a server that is away."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of what belongs to this provider alone."""
+        ...

@@ -1,0 +1,310 @@
+"""HTTP, and the only importer of httpx: a successor is a swap of this file.
+
+Loopback is always direct; other hosts go through the system's proxies, one of the user's, or none. A redirect is
+followed within its origin only, because a key belongs to its origin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from devflow.domain.errors import InvalidInput
+from devflow.domain.messages import N_
+from devflow.providers import failures, urls
+
+if TYPE_CHECKING:
+    import httpx
+
+CONNECT_TIMEOUT = 10.0  # seconds
+CONNECTIONS = 20
+BODY_MAX = 32 * 1024 * 1024  # bytes of an answer that is not streamed
+_REDIRECTS = 3
+_QUEUED_CHUNKS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The user's network settings. `proxy` is `system`, `none` or `manual`; `proxy_url` counts for `manual` only."""
+
+    proxy: str = "system"
+    proxy_url: str = ""
+    ca_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One request. `server` is its name in sentences; `secrets` never appear in them."""
+
+    server: str
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    secrets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole answer, whatever its status. Header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An answer whose body is still arriving."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: AsyncIterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    status: int
+    headers: Mapping[str, str]
+
+
+class _End:
+    pass
+
+
+_Item = _Head | bytes | Exception | _End
+
+
+class Transport:
+    """Connections to model servers, pooled. Belongs to the loop of its first request; close it on that loop.
+
+    Clients are made on first use, off the loop: httpx and the system's certificates take 100 ms to load.
+    """
+
+    def __init__(
+        self,
+        network: Network | None = None,
+        *,
+        connections: int = CONNECTIONS,
+        connect_timeout: float = CONNECT_TIMEOUT,
+    ) -> None:
+        self._network = network or Network()
+        self._connections = connections
+        self._connect_timeout = connect_timeout
+        self._clients: dict[bool, httpx.AsyncClient] = {}
+        self._making = asyncio.Lock()
+        self._pumps: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def stream(self, outgoing: Outgoing) -> AsyncGenerator[Incoming, None]:
+        """Send, and hand out the answer as it arrives. Raises `Unreachable`, `StreamCut` or `Redirected`.
+
+        The exchange runs in a task of its own: httpx 0.28 leaks a pooled connection when its task is cancelled twice
+        while it closes a stream, and a user who stops twice cancels the caller twice. This task is cancelled once.
+        """
+        client = await self._client(urls.is_loopback(urlsplit(outgoing.url).hostname or ""))
+        items: asyncio.Queue[_Item] = asyncio.Queue(_QUEUED_CHUNKS)
+        pump = asyncio.create_task(_pump(client, outgoing, items))
+        self._pumps.add(pump)
+        pump.add_done_callback(self._pumps.discard)
+        try:
+            head = await items.get()
+            if isinstance(head, Exception):
+                raise head
+            assert isinstance(head, _Head)
+            yield Incoming(head.status, head.headers, _chunks(items))
+        finally:
+            pump.cancel()
+
+    async def request(self, outgoing: Outgoing, *, timeout: float = 30.0) -> Reply:
+        """Send, and wait for the whole answer for at most `timeout` seconds. Raises as `stream` does."""
+        try:
+            async with asyncio.timeout(timeout), self.stream(outgoing) as incoming:
+                body = bytearray()
+                async for chunk in incoming.chunks:
+                    body += chunk
+                    if len(body) > BODY_MAX:
+                        raise failures.NotAnAnswer(
+                            N_("{server} sent a piece of more than {limit} MB."),
+                            server=outgoing.server,
+                            limit=BODY_MAX // 1024**2,
+                        )
+                return Reply(incoming.status, incoming.headers, bytes(body))
+        except TimeoutError:
+            words = f"no answer within {timeout:g} s"
+            raise failures.unreachable(outgoing.server, _address(outgoing.url), words) from None
+
+    async def aclose(self) -> None:
+        """End what is open and wait until every connection is given back."""
+        pumps = tuple(self._pumps)
+        for pump in pumps:
+            pump.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
+        clients, self._clients = tuple(self._clients.values()), {}
+        for client in clients:
+            await client.aclose()
+
+    async def _client(self, direct: bool) -> httpx.AsyncClient:
+        async with self._making:
+            if direct not in self._clients:
+                self._clients[direct] = await asyncio.to_thread(
+                    _make_client, self._network, direct, self._connections, self._connect_timeout
+                )
+            return self._clients[direct]
+
+
+async def _pump(client: httpx.AsyncClient, outgoing: Outgoing, items: asyncio.Queue[_Item]) -> None:
+    """Carry one exchange into the queue: its head, its body, and its end or its failure."""
+    try:
+        url, method = outgoing.url, outgoing.method
+        for _ in range(_REDIRECTS + 1):
+            response = await client.send(_request(client, outgoing, method, url), stream=True)
+            try:
+                target = _redirect(response, outgoing, method)
+                if target is not None:
+                    url = target
+                    continue
+                await items.put(_Head(response.status_code, dict(response.headers.items())))
+                async for chunk in response.aiter_bytes():
+                    await items.put(chunk)
+            finally:
+                await response.aclose()
+            await items.put(_End())
+            return
+        await items.put(_redirected(outgoing, url))
+    except Exception as error:  # noqa: BLE001 - handed to the caller, who raises it
+        await items.put(_failure(error, outgoing))
+
+
+async def _chunks(items: asyncio.Queue[_Item]) -> AsyncGenerator[bytes, None]:
+    while True:
+        item = await items.get()
+        match item:
+            case bytes():
+                yield item
+            case Exception():
+                if isinstance(item, failures.Unreachable):
+                    raise failures.cut(str(item.params["server"]), str(item.params["words"])) from item
+                raise item
+            case _:
+                return
+
+
+def _request(client: httpx.AsyncClient, outgoing: Outgoing, method: str, url: str) -> httpx.Request:
+    content = None if outgoing.body is None else json.dumps(outgoing.body, ensure_ascii=False).encode()
+    headers = {"Accept": "text/event-stream, application/json", **outgoing.headers}
+    if content is not None:
+        headers["Content-Type"] = "application/json"
+    return client.build_request(method, url, headers=headers, content=content)
+
+
+def _redirect(response: httpx.Response, outgoing: Outgoing, method: str) -> str | None:
+    """The new address within the same origin, None if this is no redirect; raises `Redirected` for another host."""
+    location = str(response.headers.get("location", ""))
+    if response.status_code not in (301, 302, 303, 307, 308) or not location:
+        return None
+    target = urljoin(str(response.url), location)
+    if _origin(target) != _origin(outgoing.url) or (method != "GET" and response.status_code not in (307, 308)):
+        raise _redirected(outgoing, target)
+    return target
+
+
+def _redirected(outgoing: Outgoing, target: str) -> failures.Redirected:
+    return failures.Redirected(
+        N_("{server} sends elsewhere, to {location}; that is not followed, because a key belongs to its address."),
+        N_("If that is the right address, enter it in Settings, under Providers."),
+        retryable=False,
+        server=outgoing.server,
+        location=failures.tidy(target, outgoing.secrets),
+    )
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port
+
+
+def _failure(error: Exception, outgoing: Outgoing) -> Exception:
+    """Before the head every failure means "unreachable"; `_chunks` makes "cut" of it after the head."""
+    import httpx
+
+    if not isinstance(error, httpx.HTTPError | httpx.InvalidURL):
+        return error
+    return failures.unreachable(outgoing.server, _address(outgoing.url), failures.tidy(_words(error), outgoing.secrets))
+
+
+def _words(error: Exception) -> str:
+    """The most telling words of a chain of exceptions: the system's, if it had any."""
+    import httpx
+
+    if isinstance(error, httpx.ConnectTimeout):
+        return "no connection in time"
+    if isinstance(error, httpx.PoolTimeout):
+        return "too many requests at once"
+    link: BaseException | None = error
+    seen = 0
+    while link is not None and seen < 10:
+        if isinstance(link, BaseExceptionGroup) and link.exceptions:
+            link = link.exceptions[0]
+        if isinstance(link, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted ({link.verify_message})"
+        if isinstance(link, OSError) and link.strerror:
+            return link.strerror
+        link, seen = link.__cause__ or link.__context__, seen + 1
+    return str(error) or type(error).__name__
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _make_client(network: Network, direct: bool, connections: int, connect_timeout: float) -> httpx.AsyncClient:
+    """Runs on a thread. `trust_env` brings the system's proxies; no cookie is kept, no `.netrc` read."""
+    import anyio  # noqa: F401 - httpcore imports it at the first connection, which would be on the loop
+    import httpx
+
+    manual = network.proxy_url if not direct and network.proxy == "manual" and network.proxy_url else None
+    try:
+        return httpx.AsyncClient(
+            verify=_certificates(network.ca_file),
+            trust_env=not direct and network.proxy == "system",
+            proxy=manual,
+            timeout=httpx.Timeout(None, connect=connect_timeout, write=60.0, pool=30.0),
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            headers={"User-Agent": "DevFlow"},
+        )
+    except (ImportError, ValueError) as error:  # a SOCKS proxy, or one that is no address
+        raise InvalidInput(
+            "proxy",
+            N_("The proxy cannot be used: {reason}."),
+            N_("Use an http proxy, or choose no proxy in Settings, under Network."),
+            reason=failures.tidy(str(error)),
+        ) from error
+
+
+def _certificates(ca_file: str) -> ssl.SSLContext:
+    """The system's certificates, the bundled ones, and the user's own."""
+    import certifi
+
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    if ca_file:
+        try:
+            context.load_verify_locations(ca_file)
+        except OSError as error:
+            raise InvalidInput(
+                "ca_file",
+                N_("The certificate file {path} cannot be used: {reason}."),
+                N_("Choose a PEM file in Settings, under Network."),
+                path=ca_file,
+                reason=failures.tidy(str(error)),
+            ) from error
+    return context

@@ -1,0 +1,104 @@
+"""Addresses of model servers: a base with or without its version, or a full endpoint, and what becomes of it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit, urlunsplit
+
+from devflow.domain.errors import InvalidInput
+from devflow.domain.messages import N_
+
+CHAT = "/chat/completions"
+_VERSIONED = re.compile(r"/v\d+[a-z0-9]*(?:/|$)", re.IGNORECASE)
+_ENDPOINTS = (CHAT, "/completions", "/models", "/embeddings", "/responses")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A checked address. `base` is what endpoints are appended to; `root` is it without its version."""
+
+    base: str
+    origin: str
+
+    @property
+    def chat(self) -> str:
+        return self.base + CHAT
+
+    @property
+    def models(self) -> str:
+        return self.base + "/models"
+
+    @property
+    def root(self) -> str:
+        return re.sub(r"/v\d+[a-z0-9]*$", "", self.base, flags=re.IGNORECASE)
+
+    @property
+    def is_loopback(self) -> bool:
+        return is_loopback(urlsplit(self.origin).hostname or "")
+
+
+def parse(typed: str) -> Address:
+    """Read what the user typed; raises `InvalidInput` on `base_url` with a sentence.
+
+    A base without a version gets `/v1`; one that has its own (`/v1`, `/v4`, `/v1beta/openai`, `/compatible-mode/v1`)
+    keeps it; a full endpoint is cut back to its base.
+    """
+    text = typed.strip()
+    if not text:
+        raise _bad(N_("The address is empty."), N_("An address looks like http://127.0.0.1:11434."))
+    if "://" not in text:
+        text = ("http://" if is_loopback(re.split(r"[:/]", text, maxsplit=1)[0]) else "https://") + text
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise _bad(N_("{value} is not an address."), N_("Check the host and the port."), value=typed[:200]) from None
+    if parts.scheme.lower() not in ("http", "https"):
+        raise _bad(N_("An address begins with http:// or https://, not with {value}."), value=f"{parts.scheme}://")
+    if parts.username is not None or parts.password is not None:
+        raise _bad(N_("The address holds a user name or a password."), N_("Put the key into its own field."))
+    host = (parts.hostname or "").lower()
+    if not host or re.search(r"[\s\x00-\x1f<>\"\\^`{|}]", text):
+        raise _bad(N_("{value} is not an address."), N_("Check the host and the port."), value=typed[:200])
+    if parts.query or parts.fragment:
+        raise _bad(N_("The address has a part after ? or #."), N_("Leave only host, port and path."))
+    scheme = parts.scheme.lower()
+    shown_host = f"[{host}]" if ":" in host else host
+    default = {"http": 80, "https": 443}[scheme]
+    netloc = shown_host if port in (None, default) else f"{shown_host}:{port}"
+    return Address(urlunsplit((scheme, netloc, _base_path(parts.path), "", "")), f"{scheme}://{netloc}")
+
+
+def preview(typed: str) -> str:
+    """The full address that a chat will be sent to, as the form shows it while it is typed."""
+    return parse(typed).chat
+
+
+def origin(typed: str) -> str:
+    """What a key belongs to: scheme, host and port."""
+    return parse(typed).origin
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address means this machine."""
+    name = host.strip("[]").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _base_path(path: str) -> str:
+    path = re.sub(r"/{2,}", "/", path).rstrip("/")
+    for endpoint in _ENDPOINTS:
+        if path.lower().endswith(endpoint):
+            return path[: -len(endpoint)]
+    return path if _VERSIONED.search(path) else f"{path}/v1"
+
+
+def _bad(message: str, hint: str = "", **params: object) -> InvalidInput:
+    return InvalidInput("base_url", message, hint, **params)
