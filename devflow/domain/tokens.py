@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from devflow.domain.text.terms import CJK
+from devflow.domain.text.scripts import CJK
 
 ASCII_PER_TOKEN = 3.5
 CJK_TOKENS = 1.0

@@ -1,0 +1,1 @@
+"""The only maker of a `ModelRequest`: what is looked up, how it is fenced, what fits, and in which order it stands."""

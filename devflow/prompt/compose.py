@@ -1,0 +1,178 @@
+"""The only place where a `ModelRequest` is made (KP-3; an architecture test keeps it so).
+
+Whoever asks a provider anything passes through here, and a request cannot be made without saying what became of the
+library's and the pages' lookups.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from devflow.domain.conversation import Message
+from devflow.domain.knowledge import Project
+from devflow.domain.receipt import Receipt
+from devflow.domain.request import (
+    ChatMessage,
+    Injected,
+    Lookup,
+    Measure,
+    ModelRequest,
+    NotUsed,
+    Purpose,
+    ToolSpec,
+    UserText,
+)
+from devflow.domain.tokens import estimate_tokens
+from devflow.prompt.budget import output_reserve
+from devflow.prompt.history import Calls, ends_cut, history
+from devflow.prompt.templates import Language, Templates, language_of
+from devflow.prompt.trim import tokens_of, trim
+
+SEPARATOR = "\n\n---\n\n"
+TITLE_TOKENS = 200
+PROBE_TOKENS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one step is composed from. `messages` is the path down to the newest message, `window` is in tokens."""
+
+    model: str
+    messages: Sequence[Message]
+    calls: Calls
+    question: str
+    receipt: Receipt
+    project: Project | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    skills: str = ""
+    window: int | None = None
+
+
+def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
+    """One step: the first of a turn, a tool step, a resume after approval, a retry; there is no other way.
+
+    The system prompt is [knowledge] --- [skill instructions] --- [original system prompt]. The oldest turns are left
+    out where the window is known and exceeded, never the system prompt, the knowledge or the last user message.
+    """
+    language = language_of(turn.question)
+    original = _original_prompt(turn.project, templates, language)
+    library = turn.receipt.library
+    system = system_prompt(library, turn.skills, original)
+    messages = history(turn.messages, turn.calls, templates=templates, language=language)
+    messages = _with_pages(messages, turn.receipt.pages)
+    trimmed = 0
+    if turn.window is not None:
+        room = turn.window - output_reserve(turn.window) - estimate_tokens(system) - _tokens_of_tools(turn.tools)
+        messages, trimmed = trim(messages, room, templates.get(language, "left_out"))
+    if ends_cut(turn.messages):
+        messages = (*messages, UserText(templates.get(language, "continue")))
+    return ModelRequest(
+        library=library,
+        pages=turn.receipt.pages,
+        model=turn.model,
+        system=system,
+        messages=messages,
+        purpose=Purpose.CHAT,
+        tools=turn.tools,
+        measure=_measure(turn, system, messages, trimmed),
+    )
+
+
+def compose_title(model: str, question: str, answer: str, templates: Templates) -> ModelRequest:
+    """Ask for a conversation's title from its first exchange."""
+    language = language_of(question)
+    text = f"{question[:2_000]}\n\n{answer[:1_000]}".strip()
+    return ModelRequest(
+        library=NotUsed("title"),
+        pages=NotUsed("title"),
+        model=model,
+        system=templates.get(language, "title"),
+        messages=(UserText(text),),
+        purpose=Purpose.TITLE,
+        max_output_tokens=TITLE_TOKENS,
+    )
+
+
+def compose_extraction(
+    *,
+    model: str,
+    system: str,
+    text: str,
+    json_schema: Mapping[str, Any] | None,
+    max_output_tokens: int | None = None,
+) -> ModelRequest:
+    """Ask for candidates; extraction reads no library, so that the model cannot repeat what it was just told."""
+    return ModelRequest(
+        library=NotUsed("extraction"),
+        pages=NotUsed("extraction"),
+        model=model,
+        system=system,
+        messages=(UserText(text),),
+        purpose=Purpose.EXTRACTION,
+        json_schema=json_schema,
+        max_output_tokens=max_output_tokens,
+    )
+
+
+def compose_probe(model: str, text: str, *, tool: ToolSpec | None = None) -> ModelRequest:
+    """The shortest request that shows whether a provider streams, and with `tool` whether it calls tools."""
+    return ModelRequest(
+        library=NotUsed("probe"),
+        pages=NotUsed("probe"),
+        model=model,
+        system="",
+        messages=(UserText(text),),
+        purpose=Purpose.PROBE,
+        tools=(tool,) if tool else (),
+        require_tool=tool.name if tool else None,
+        max_output_tokens=PROBE_TOKENS,
+    )
+
+
+def system_prompt(library: Lookup, skills: str, original: str) -> str:
+    """[knowledge] --- [skill instructions] --- [original system prompt]; an empty part takes its line with it."""
+    block = library.block if isinstance(library, Injected) else ""
+    return SEPARATOR.join(part for part in (block, skills.strip(), original) if part)
+
+
+def _original_prompt(project: Project | None, templates: Templates, language: Language) -> str:
+    system = templates.get(language, "system")
+    if project is None:
+        return system
+    return f"{system}\n\n{templates.fill(language, 'workspace', name=project.name)}"
+
+
+def _with_pages(messages: tuple[ChatMessage, ...], pages: Lookup) -> tuple[ChatMessage, ...]:
+    """Attach the pages' block to the last user message, whose own text stays first and unchanged (seed §5.4)."""
+    if not isinstance(pages, Injected):
+        return messages
+    out = list(messages)
+    for i in reversed(range(len(out))):
+        message = out[i]
+        if isinstance(message, UserText):
+            out[i] = replace(message, text=f"{message.text}\n\n{pages.block}")
+            break
+    return tuple(out)
+
+
+def _measure(turn: Turn, system: str, messages: tuple[ChatMessage, ...], trimmed: int) -> Measure:
+    library, pages = turn.receipt.library, turn.receipt.pages
+    knowledge = estimate_tokens(library.block) if isinstance(library, Injected) else 0
+    page_tokens = estimate_tokens(pages.block) if isinstance(pages, Injected) else 0
+    return Measure(
+        system=estimate_tokens(system) - knowledge + _tokens_of_tools(turn.tools),
+        knowledge=knowledge,
+        pages=page_tokens,
+        history=sum(tokens_of(message) for message in messages) - page_tokens,
+        window=turn.window,
+        trimmed=trimmed,
+    )
+
+
+def _tokens_of_tools(tools: Sequence[ToolSpec]) -> int:
+    return sum(
+        estimate_tokens(f"{tool.name}\n{tool.description}\n{json.dumps(dict(tool.parameters))}") for tool in tools
+    )

@@ -1,0 +1,93 @@
+"""The conversation as the provider gets it: clean texts, and an answer to every tool call before the next user text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from devflow.domain import fences
+from devflow.domain.conversation import Message, MessageState, Role
+from devflow.domain.request import AssistantTurn, ChatMessage, ToolResult, UserText, WireCall
+from devflow.domain.run import CallState, ToolCall
+from devflow.prompt.templates import Language, Templates
+
+Calls = Mapping[str, tuple[ToolCall, ...]]
+"""Tool calls by the id of the message that asked for them."""
+
+
+def history(
+    messages: Sequence[Message], calls: Calls, *, templates: Templates, language: Language
+) -> tuple[ChatMessage, ...]:
+    """Messages of one path, oldest first, as chat messages.
+
+    Consecutive user texts are folded into one, an answer and its continuation are one again, and a cut answer that
+    never got a character is left out.
+    """
+    out: list[ChatMessage] = []
+    for message in messages:
+        if message.role is Role.USER:
+            _add_user(out, message.content)
+            continue
+        asked = calls.get(message.id, ())
+        if not message.content and not asked:
+            continue
+        _add_answer(out, message, asked)
+        out += [ToolResult(call.wire_id, call.tool, result_text(call, templates, language)) for call in asked]
+    return tuple(out)
+
+
+def ends_cut(messages: Sequence[Message]) -> bool:
+    """Whether the path ends in an answer that was cut, so that the model must be asked to go on."""
+    return bool(messages) and messages[-1].state is MessageState.PARTIAL and bool(messages[-1].content)
+
+
+def result_text(call: ToolCall, templates: Templates, language: Language) -> str:
+    """What the model is told of a call, in whatever state it is. Output is fenced by a nonce of the call's own."""
+    told = _told(call, templates, language)
+    if call.edited and call.state in (CallState.DONE, CallState.FAILED, CallState.INTERRUPTED):
+        return f"{templates.fill(language, 'edited', arguments=call.arguments)}\n\n{told}"
+    return told
+
+
+def _told(call: ToolCall, templates: Templates, language: Language) -> str:
+    match call.state:
+        case CallState.DONE:
+            return _fenced(call, templates, language)
+        case CallState.FAILED:
+            failed = templates.fill(language, "failed", error=call.error)
+            return f"{failed}\n\n{_fenced(call, templates, language)}" if call.result else failed
+        case CallState.DENIED:
+            if call.reason:
+                return templates.fill(language, "denied_because", reason=call.reason)
+            return templates.get(language, "denied")
+        case CallState.CANCELLED:
+            return templates.get(language, "cancelled")
+        case CallState.INTERRUPTED | CallState.EXECUTING:
+            return templates.get(language, "interrupted")
+        case CallState.AWAITING | CallState.APPROVED:
+            return templates.get(language, "unanswered")
+        case _:
+            assert_never(call.state)
+
+
+def _fenced(call: ToolCall, templates: Templates, language: Language) -> str:
+    """The nonce is made from the call's random id: the output cannot have known it, and it is the same every time."""
+    nonce = call.id.replace("-", "")[:12]
+    return f"{templates.fill(language, 'tool_output', nonce=nonce)}\n{fences.fenced(call.tool, nonce, call.result)}"
+
+
+def _add_user(out: list[ChatMessage], text: str) -> None:
+    if out and isinstance(out[-1], UserText):
+        out[-1] = UserText(f"{out[-1].text}\n\n{text}")
+    else:
+        out.append(UserText(text))
+
+
+def _add_answer(out: list[ChatMessage], message: Message, asked: tuple[ToolCall, ...]) -> None:
+    wire = tuple(WireCall(call.wire_id, call.tool, call.arguments) for call in asked)
+    if out and isinstance(out[-1], AssistantTurn) and not out[-1].calls:
+        before = out[-1]
+        out[-1] = replace(before, text=before.text + message.content, calls=wire)
+    else:
+        out.append(AssistantTurn(message.content, wire, message.reasoning))
