@@ -121,7 +121,7 @@ class ThemeController(QObject):
         return self._palette.hex(token)
 
     def font(self, role: str = "ui") -> QFont:
-        """A font of the type scale: display, page-title, title, heading, body, ui, ui-strong, small, label, chip, code."""
+        """A font of the type scale: the roles of tokens.json, and small-strong and code-small."""
         return self.fonts.font(role)
 
     def line_height(self, role: str) -> int:

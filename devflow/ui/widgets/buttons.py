@@ -133,8 +133,8 @@ class Button(QPushButton):
             case _:
                 return "text"
 
-    def _icon_token(self, text_token: str) -> str:
-        return "text-muted" if text_token == "text" else text_token
+    def _icon_token(self, of_text: str) -> str:
+        return "text-muted" if of_text == "text" else of_text
 
     def _padding(self) -> int:
         if self._variant == "link":

@@ -52,7 +52,7 @@ class RowList(QListView):
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
-        self.chosen.emit(QModelIndex(current))
+        self.chosen.emit(self.currentIndex())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
@@ -73,7 +73,7 @@ class RowList(QListView):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The pen of one row: `rect` is its fill, `left` and `right` the text's edges; y values count from the row's top."""
+    """The pen of one row: `rect` is its fill, `left` and `right` the text's edges; y counts from the row's top."""
 
     look: Look
     painter: QPainter
@@ -194,13 +194,13 @@ class RowDelegate(QStyledItemDelegate):
         return self._height
 
     def _fill_rect(self, option: QStyleOptionViewItem) -> QRectF:
-        rect = QRectF(option.rect)  # type: ignore[attr-defined]
+        rect = QRectF(option.rect)
         bar = self._view.verticalScrollBar()
-        right = 1 if bar is not None and bar.isVisible() else INSET
+        right = 1 if bar.isVisible() else INSET
         return rect.adjusted(INSET, 0, -right, -self._gap)
 
     def _row(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRectF) -> Row:
-        state = option.state  # type: ignore[attr-defined]
+        state = option.state
         selected = bool(state & QStyle.StateFlag.State_Selected)
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         return Row(self._look, painter, rect, selected, hovered)
