@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Engine, create_engine, event, select, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session as Session  # other rooms name the type, and may not import SQLAlchemy
 from sqlalchemy.pool import StaticPool
 
 from devflow.domain.errors import DatabaseProblem
