@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy.orm import Session
-
 from devflow.domain.errors import InvalidInput, NotFound
 from devflow.domain.knowledge import Entry, Kind, Status, TimelineEvent
 from devflow.domain.messages import N_
 from devflow.store import citations, entries, entry_lists, timeline
+from devflow.store.database import Session
 from devflow.store.entry_lists import Filters
-
-PAGE_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +47,9 @@ def page(session: Session, filters: Filters, sort: str, limit: int, offset: int)
 
 
 def check_limit(limit: int) -> int:
-    if 1 <= limit <= PAGE_MAX:
+    if 1 <= limit <= entry_lists.ALL:
         return limit
-    raise InvalidInput("limit", N_("A limit of {value} is not from 1 to {most}."), value=limit, most=PAGE_MAX)
+    raise InvalidInput("limit", N_("A limit of {value} is not from 1 to {most}."), value=limit, most=entry_lists.ALL)
 
 
 def check_offset(offset: int) -> int:

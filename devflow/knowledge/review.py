@@ -45,7 +45,8 @@ def update(
     act = actor.act()
     entry = entries.update_fields(unit, id, edit.version, _checked(edit), act)
     if approve_too:
-        entry = _approve(unit, id, act, actor, agent_child)
+        require_human(actor, APPROVING, agent_child=agent_child)
+        entry = approve_one(unit, id, act)
     return Done(act.operation, (entry,))
 
 
@@ -61,31 +62,21 @@ def change_status(unit: Unit, id: str, status: str, *, actor: Actor, agent_child
 
 def approve(unit: Unit, ids: Iterable[str], *, actor: Actor, agent_child: bool = False) -> Done:
     """Candidate or pending review → published, through pending review, both steps in the timeline."""
+    require_human(actor, APPROVING, agent_child=agent_child)
     act = actor.act()
-    return Done(act.operation, tuple(_approve(unit, id, act, actor, agent_child) for id in _distinct(ids)))
+    return Done(act.operation, tuple(approve_one(unit, id, act) for id in _distinct(ids)))
 
 
 def restore(unit: Unit, ids: Iterable[str], *, actor: Actor) -> Done:
     """Archived → candidate: back into the inbox, never straight to published."""
     act = actor.act()
-    return Done(
-        act.operation,
-        tuple(
-            entries.compare_and_set_status(unit, id, Status.ARCHIVED, Status.CANDIDATE, act, event=EventKind.RESTORED)
-            for id in _distinct(ids)
-        ),
-    )
+    return Done(act.operation, tuple(restore_one(unit, id, act) for id in _distinct(ids)))
 
 
 def archive(unit: Unit, ids: Iterable[str], *, actor: Actor, reason: str = "") -> Done:
     """A soft delete, from any of the three other statuses; nothing is physically deleted."""
     act = actor.act()
-    detail = {"reason": reason} if reason else None
-    archived = []
-    for id in _distinct(ids):
-        current = entries.get(unit.session, id).status
-        archived.append(entries.compare_and_set_status(unit, id, current, Status.ARCHIVED, act, detail=detail))
-    return Done(act.operation, tuple(archived))
+    return Done(act.operation, tuple(archive_one(unit, id, act, reason) for id in _distinct(ids)))
 
 
 def erase(unit: Unit, id: str, *, actor: Actor, agent_child: bool = False) -> Done:
@@ -121,11 +112,21 @@ def widen_project(unit: Unit, id: str, *, actor: Actor, agent_child: bool = Fals
     )
 
 
-def _approve(unit: Unit, id: str, act: Act, actor: Actor, agent_child: bool) -> Entry:
-    require_human(actor, APPROVING, agent_child=agent_child)
+def approve_one(unit: Unit, id: str, act: Act) -> Entry:
+    """One step of `approve` within a running act, whose maker has checked that a human acts."""
     if entries.get(unit.session, id).status is Status.CANDIDATE:
         entries.compare_and_set_status(unit, id, Status.CANDIDATE, Status.PENDING_REVIEW, act)
     return entries.compare_and_set_status(unit, id, Status.PENDING_REVIEW, Status.PUBLISHED, act)
+
+
+def restore_one(unit: Unit, id: str, act: Act) -> Entry:
+    return entries.compare_and_set_status(unit, id, Status.ARCHIVED, Status.CANDIDATE, act, event=EventKind.RESTORED)
+
+
+def archive_one(unit: Unit, id: str, act: Act, reason: str = "") -> Entry:
+    current = entries.get(unit.session, id).status
+    detail = {"reason": reason} if reason else None
+    return entries.compare_and_set_status(unit, id, current, Status.ARCHIVED, act, detail=detail)
 
 
 def _checked(edit: EntryEdit) -> dict[str, Any]:

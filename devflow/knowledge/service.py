@@ -7,7 +7,7 @@ Each method is one transaction on the store's thread; the rules stand in `submit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from devflow.domain.config import KnowledgeConfig
 from devflow.domain.knowledge import (
@@ -27,12 +27,12 @@ from devflow.knowledge.acts import Actor, Done
 from devflow.knowledge.configuring import Configuration
 from devflow.knowledge.queries import EntryPage, Stats
 from devflow.knowledge.settings import Settings
+from devflow.knowledge.similar import similar
+from devflow.retrieval.entries import search_entries
+from devflow.retrieval.hits import Hit, SearchResult
 from devflow.store import entries, entry_lists
-from devflow.store.database import Database
+from devflow.store.database import Database, Session
 from devflow.store.entry_lists import ANY, Facets, Filters
-
-if TYPE_CHECKING:
-    from devflow.retrieval.library import Hit, SearchResult
 
 __all__ = [
     "ANY",
@@ -41,7 +41,9 @@ __all__ = [
     "EntryPage",
     "Facets",
     "Filters",
+    "Hit",
     "Knowledge",
+    "SearchResult",
     "Stats",
 ]
 
@@ -100,9 +102,7 @@ class Knowledge:
         filters = filters_for(None, statuses, kind, tag, source, project)
         most = min(queries.check_limit(limit), SEARCH_MAX)
         queries.check_offset(offset)
-        from devflow.retrieval import library
-
-        return await self._db.read(lambda session: library.search(session, query, filters, limit=most, offset=offset))
+        return await self._db.read(lambda session: search(session, query, filters, most, offset))
 
     async def knowledge_list_candidates(
         self, *, kind: str | None = None, query: str = "", limit: int = 500, offset: int = 0
@@ -118,9 +118,9 @@ class Knowledge:
 
     async def knowledge_similar(self, id_or_text: str, limit: int = 5) -> tuple[Hit, ...]:
         """Entries in any status but archived that resemble an entry (by its id) or a text, best first."""
-        from devflow.retrieval import library
-
-        return await self._db.read(lambda session: library.similar(session, id_or_text, limit=limit))
+        return await self._db.read(
+            lambda session: similar(session, id_or_text, min(queries.check_limit(limit), SEARCH_MAX))
+        )
 
     async def knowledge_repeats(self, title: str, content: str) -> str | None:
         """The id of an entry, in any status, that says exactly the same: the editor warns of it."""
@@ -215,10 +215,9 @@ class Knowledge:
 
     async def _search_page(self, query: str, filters: Filters, limit: int, offset: int) -> EntryPage:
         most, skipped = queries.check_limit(limit), queries.check_offset(offset)
-        from devflow.retrieval import library
-
-        found = await self._db.read(lambda session: library.search(session, query, filters, limit=most, offset=skipped))
-        return EntryPage(tuple(hit.entry for hit in found.hits), found.total)
+        found = await self._db.read(lambda session: search(session, query, filters, most, skipped))
+        total = found.total if found.total is not None else skipped + len(found.hits)
+        return EntryPage(tuple(hit.entry for hit in found.hits), total)
 
 
 def filters_for(
@@ -242,3 +241,8 @@ def filters_for(
 
 def _ids(ids: Iterable[str] | str) -> tuple[str, ...]:
     return (ids,) if isinstance(ids, str) else tuple(ids)
+
+
+def search(session: Session, query: str, filters: Filters, limit: int, offset: int) -> SearchResult:
+    """What a list with these filters shows, narrowed by the query, with the number of all that match (KP-4)."""
+    return search_entries(session, query, filters, limit=limit, offset=offset, count=True)

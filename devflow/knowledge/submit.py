@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from devflow.domain.knowledge import Entry, EntryDraft
+from devflow.domain.redaction import redact_draft
 from devflow.knowledge.acts import Actor, Done
 from devflow.store import entries
 from devflow.store.database import Unit
@@ -26,12 +27,14 @@ def submit(
     """Take in what a program proposes, within the caller's transaction.
 
     What repeats an entry of any status, archived included, exactly after normalising is not added again: that one gets
-    a "seen again" event. `detail` goes into each event (say, `{"conversation": id}`).
+    a "seen again" event. Secrets are taken out first, unless a human submits. `detail` goes into each event (say,
+    `{"conversation": id}`).
     """
     act = actor.act(operation)
     created: list[Entry] = []
     repeated: list[str] = []
-    for place, draft in enumerate(drafts):
+    for place, given in enumerate(drafts):
+        draft = given if actor.human else redact_draft(given)
         known = entries.duplicate_of(unit.session, draft.title, draft.content)
         if known is not None:
             entries.seen_again(unit, known, act, {**(detail or {}), "source_ref": draft.source_ref})

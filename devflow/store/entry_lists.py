@@ -19,6 +19,9 @@ PREFIXES = ("conv", "mcp", "wiki", "import")
 SOURCES = ("manual", *PREFIXES)
 """Where entries come from, by the first word of `source_ref`."""
 
+ALL = 10_000
+"""The longest page."""
+
 ANY = "any"
 """The project filter that filters nothing. None is: entries of no project."""
 
@@ -48,7 +51,7 @@ class Facets:
 def list_entries(
     session: Session, filters: Filters, sort: str = "updated", limit: int = 50, offset: int = 0
 ) -> tuple[list[Entry], int]:
-    """One page and the number of all. Orders: `SORTS`; ties go to the newest, then by id, so that pages never overlap."""
+    """One page and the number of all. Orders: `SORTS`; ties: the newest, then by id, so that pages never overlap."""
     where = conditions(filters)
     total = session.scalar(select(func.count()).select_from(EntryRow).where(*where)) or 0
     # Ordered and cut on narrow rows; the texts are read for the page alone.
