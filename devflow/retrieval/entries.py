@@ -8,48 +8,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from devflow.domain.knowledge import LIBRARY, Entry, Kind, Status
+from devflow.domain.knowledge import Entry
 from devflow.retrieval import ranking
 from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
 from devflow.retrieval.query import Query, parse
 from devflow.retrieval.ranking import Fields, Ranked, Weighed, fields_of
 from devflow.store import entries as rows
 from devflow.store import search_lookup
-from devflow.store.entry_lists import ANY
+from devflow.store.entry_lists import Filters
 from devflow.store.search_lookup import Scope
 
 SCAN_CAP = 20_000
 """So many texts are read for a query the index cannot narrow (punctuation, one letter); then the result is partial."""
 BELOW_LIKE = 0.9
 """The best score of an entry that matches terms, where another contains the whole query."""
-REUSE_BONUS = 0.01
-"""Of the best score, for an entry that was reused often: enough to break a tie, not to jump over a better match."""
 
 
 def search_entries(
     session: Any,
     query: str,
+    filters: Filters | None = None,
     *,
-    kind: Kind | None = None,
-    statuses: frozenset[Status] = LIBRARY,
-    tags: tuple[str, ...] = (),
-    source: str | None = None,
-    project: str | None = ANY,
     limit: int = 3,
     offset: int = 0,
     count: bool = False,
     scan_cap: int = SCAN_CAP,
 ) -> SearchResult:
-    """Entries for a query, best first; an empty query finds nothing.
+    """Entries for a query, best first; an empty query finds nothing. Without `filters`: published ones.
 
     First those that contain the whole trimmed query (letter case ignored, nothing is a wildcard), by reuse count, then a
     title that is the query, a title that contains it, the content alone, then the newest change. Then those that match
-    its terms. `project` filters to one project's entries, or with None to those of no project. `count` asks for `total`.
+    its terms. `count` asks for `total`.
     """
     if not query.strip() or limit <= 0:
         return NOTHING
     parsed = parse(query)
-    scope = Scope(statuses, kind, tags, source, None if project == ANY else (project,))
+    scope = Scope.of(filters or Filters())
     wanted = offset + limit
     like = search_lookup.containing(session, parsed.needle, scope, wanted, scan_cap)
     weighed: tuple[Weighed, ...] = ()

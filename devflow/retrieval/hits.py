@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,6 +40,12 @@ class SearchResult:
     hits: tuple[Hit, ...]
     total: int | None = None
     partial: bool = False
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
 
 NOTHING = SearchResult((), 0)

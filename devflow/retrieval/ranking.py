@@ -26,6 +26,8 @@ INDEX_SHARE = 0.6
 PAIR_WEIGHT = 1.0
 TITLE_WEIGHT, TAG_WEIGHT = 1.5, 1.2
 SATURATION, LENGTH, TITLE_LENGTH = 1.6, 0.75, 0.3
+REUSE_BONUS = 0.01
+"""At most so much of its score for an entry that was reused often: it breaks a tie and overrides nothing."""
 _JOINTS = (" ", "_", "", "-", ".", "::", "/")
 
 
@@ -70,12 +72,12 @@ def rank(session: Any, query: Query, weighed: Sequence[Weighed], scope: Scope, l
         return []
     found = search_lookup.matching(session, [w.term.text for w in weighed], scope, max(limit, READ))
     head, tail = found[:READ], found[READ:]
-    texts = {id: _folded(text) for id, text in search_lookup.texts(session, [id for id, _ in head]).items()}
-    ranked = _reread([(texts[id], id, score) for id, score in head], query, weighed)
+    texts = {id: _folded(text) for id, text in search_lookup.texts(session, [id for id, _, _ in head]).items()}
+    ranked = _reread([(texts[id], id, score, reused) for id, score, reused in head], query, weighed)
     if tail:
         # Keep the scale: the first of the tail is no better than the last of the head.
         scale = ranked[-1].score / max(tail[0][1], 1e-9)
-        ranked += [Ranked(id, score * scale) for id, score in tail]
+        ranked += [Ranked(id, score * scale) for id, score, _ in tail]
     return ranked[:limit]
 
 
@@ -93,14 +95,14 @@ def _rarity(total: int, count: int) -> float:
 
 
 def _reread(
-    head: Sequence[tuple[Fields, str, float]], query: Query, weighed: Sequence[Weighed]
+    head: Sequence[tuple[Fields, str, float, int]], query: Query, weighed: Sequence[Weighed]
 ) -> list[Ranked]:
-    mean_title = max(sum(len(fields.title) for fields, _, _ in head) / max(len(head), 1), 1)
-    mean_content = max(sum(len(fields.content) for fields, _, _ in head) / max(len(head), 1), 1)
+    mean_title = max(sum(len(fields.title) for fields, _, _, _ in head) / max(len(head), 1), 1)
+    mean_content = max(sum(len(fields.content) for fields, _, _, _ in head) / max(len(head), 1), 1)
     stems = [(w.term.stem, w.weight * (SATURATION + 1)) for w in weighed]
     pairs = _pairs(query, {w.term.text: w.weight for w in weighed})
     ranked: list[Ranked] = []
-    for fields, id, by_index in head:
+    for fields, id, by_index, reused in head:
         title, tags, content = fields.title, fields.tags, fields.content
         for_title = TITLE_WEIGHT / (1 - TITLE_LENGTH + TITLE_LENGTH * len(title) / mean_title)
         for_content = 1 / (1 - LENGTH + LENGTH * len(content) / mean_content)
@@ -115,7 +117,7 @@ def _reread(
         for joined, weight in pairs:
             if any(text in content or text in title for text in joined):
                 score += weight
-        ranked.append(Ranked(id, score))
+        ranked.append(Ranked(id, score * (1 + REUSE_BONUS * reused / (reused + 1))))
     ranked.sort(key=lambda r: -r.score)
     return ranked
 

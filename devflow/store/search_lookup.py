@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from devflow.domain.knowledge import LIBRARY, Kind, Status
 from devflow.domain.text import Needle, fold
+from devflow.store.entry_lists import ANY, Filters
 from devflow.store.search_index import folded_tag, quoted
 
 T = TypeVar("T")
@@ -35,6 +36,17 @@ class Scope:
     tags: tuple[str, ...] = ()
     source: str | None = None
     projects: tuple[str | None, ...] | None = None
+
+    @classmethod
+    def of(cls, filters: Filters) -> Scope:
+        """The same filters a list has."""
+        return cls(
+            filters.statuses,
+            filters.kind,
+            () if filters.tag is None else (filters.tag,),
+            filters.source,
+            None if filters.project == ANY else (filters.project,),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +108,14 @@ def size(session: Session) -> int:
     return int(_rows(session, "SELECT coalesce(max(doc), 0) FROM search_docs")[0][0]) or 1
 
 
-def matching(session: Session, terms: Sequence[str], scope: Scope, limit: int) -> list[tuple[str, float]]:
-    """(id, BM25) of the best entries that have any of the terms; higher is better."""
+def matching(session: Session, terms: Sequence[str], scope: Scope, limit: int) -> list[tuple[str, float, int]]:
+    """(id, BM25, reuse count) of the best entries that have any of the terms; higher is better."""
     where, values = _conditions(scope)
     statement = (
-        "SELECT d.entry_id, -f.rank FROM search_terms f JOIN search_docs d ON d.doc = f.rowid "
+        "SELECT d.entry_id, -f.rank, d.reuse_count FROM search_terms f JOIN search_docs d ON d.doc = f.rowid "
         f"WHERE f.search_terms MATCH ? {where} ORDER BY f.rank LIMIT ?"
     )
-    return cast("list[tuple[str, float]]", _rows(session, statement, any_of(terms), *values, limit))
+    return cast("list[tuple[str, float, int]]", _rows(session, statement, any_of(terms), *values, limit))
 
 
 def count_matching(session: Session, terms: Sequence[str], scope: Scope) -> int:

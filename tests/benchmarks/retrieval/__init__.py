@@ -1,0 +1,1 @@
+"""`python -m tests.benchmarks.retrieval --data DIR`: quality of the library's search on public sets, beside the bars."""
