@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -26,6 +28,7 @@ SETTLE = 5.0  # seconds to wait for the usage once the answer is complete
 _ERROR_BODY_MAX = 64 * 1024
 _ERROR_BODY_WAIT = 10.0  # seconds
 _MODELS_MAX = 5_000
+_WINDOW_HOLDS = 60.0  # seconds; a local server may load the model anew with another window
 
 
 class _Learnt(Exception):
@@ -53,6 +56,11 @@ class OpenAICompat:
         self._dialect = dialect or Dialect()
         self._windows = windows or {}
         self._retry = retry or Retry()
+        self._asked: dict[str, tuple[float, int | None]] = {}
+
+    @property
+    def has_key(self) -> bool:
+        return bool(self._key)
 
     @property
     def structured(self) -> Structured:
@@ -102,6 +110,16 @@ class OpenAICompat:
         chosen = _override(self.config.settings, model)
         if chosen is not None:
             return chosen
+        at, known = self._asked.get(model, (-math.inf, None))
+        if time.monotonic() - at > _WINDOW_HOLDS:
+            known = await self._ask_window(model)
+            self._asked[model] = (time.monotonic(), known)
+        return known
+
+    async def aclose(self) -> None:
+        """The transport is shared and closed by its owner."""
+
+    async def _ask_window(self, model: str) -> int | None:
         found = await allocated_window(self._transport, self._outgoing, self.address, self.config.preset, model)
         if found is None:
             try:
@@ -109,9 +127,6 @@ class OpenAICompat:
             except failures.WireFailure:
                 found = None
         return found if found is not None else table_window(self._windows, model)
-
-    async def aclose(self) -> None:
-        """The transport is shared and closed by its owner."""
 
     async def _attempt(self, request: ModelRequest, answer: Answer) -> AsyncGenerator[StreamEvent, None]:
         body = chat_body(request, self._dialect)

@@ -20,8 +20,8 @@ _STOP = frozenset(
     "a an and are as at be by can could did do does for from had has have how i if in into is it its me my of on or "
     "our should so that the their them then there these they this to was we were what when where which who why will "
     "with would you your about any "
-    "什么 怎么 么样 为什 如何 何时 哪些 哪个 可以 能否 是否 应该 一个 我们 你们 请问 怎样 样做 办法 时候 有什 么办 是什 "
-    "么是 为何".split()
+    "什么 怎么 么样 为什 如何 何时 哪些 哪个 可以 能否 是否 应该 一个 我们 你们 请问 怎样 样做 办法 时候 有什 "
+    "么办 是什 么是 为何".split()
 )
 _SENTENCE = re.compile(r"[^。！？!?.；;]*(?:[。！？；]+[”」』）)]*|[!?;.]+(?=\s|$)[\"')\]]*|[.!?;]+(?=\S)|$)")
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
@@ -219,11 +219,10 @@ def _joined(chosen: list[Piece], *, one_line: bool) -> str:
 def _clip(text: str, limit: int) -> str:
     if _size(text) <= limit:
         return text
-    room = limit
-    for end, char in enumerate(text):
-        room -= 2 if _is_wide(char) else 1
-        if room < 0:
-            break
+    end, room = 0, limit
+    while room > 0:
+        room -= 2 if _is_wide(text[end]) else 1
+        end += 1
     clipped = text[:end]
     space = clipped.rfind(" ", end * 2 // 3)
     clipped = clipped[:space] if space > 0 else clipped

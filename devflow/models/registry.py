@@ -1,0 +1,307 @@
+"""`Models`: the providers there are, their keys and roles, and a live `Provider` for a choice."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from devflow.domain.conversation import OFFLINE, ModelChoice
+from devflow.domain.errors import InvalidInput, NotFound, UserFacing
+from devflow.domain.events import Aggregate, Changes, Event, Hub
+from devflow.domain.ids import new_id
+from devflow.domain.messages import N_
+from devflow.domain.provider import ProviderConfig, ProviderDraft, Roles, TestLine, TestReport
+from devflow.knowledge.settings import Settings
+from devflow.models import roles as roles_of
+from devflow.models.keys import Keys, check_key
+from devflow.providers import urls
+from devflow.store import providers as table
+from devflow.store import settings as settings_table
+from devflow.store.database import Database, Unit
+
+if TYPE_CHECKING:  # httpx and what needs it load at the first use, not at start-up
+    from devflow.providers.discovery import Found
+    from devflow.providers.openai_compat import OpenAICompat
+    from devflow.providers.probe import ProbeRequest
+    from devflow.providers.protocol import Provider
+    from devflow.providers.transport import Transport
+
+log = logging.getLogger(__name__)
+
+NAME_MAX = 80
+ADAPTERS = frozenset({"openai_compat"})
+NETWORK = "network"
+
+
+class KeyNeeded(UserFacing):
+    """The address names another origin than the one the key belongs to."""
+
+    code = "key_needed"
+
+
+class Models:
+    """`local_addresses` (preset id → base address) replaces the usual ports when looking for local servers."""
+
+    def __init__(
+        self,
+        db: Database,
+        keys: Keys,
+        settings: Settings,
+        hub: Hub,
+        *,
+        resources: Path,
+        probe_request: ProbeRequest,
+        local_addresses: Mapping[str, str] | None = None,
+    ) -> None:
+        self._db = db
+        self._keys = keys
+        self._settings = settings
+        self._resources = resources
+        self._probe_request = probe_request
+        self._local_addresses = local_addresses
+        self._live: dict[str, Provider] = {}
+        self._generation = 0
+        self._transport: Transport | None = None
+        self._retired: list[Transport] = []
+        self._unsubscribe = hub.subscribe(self._forget_changed)
+
+    # the providers -------------------------------------------------------------------------------------------------
+
+    async def list(self) -> tuple[ProviderConfig, ...]:
+        """Every provider, in the order in which they were added; the offline assistant is none of them."""
+        return await self._db.read(table.all_providers)
+
+    async def get(self, id: str) -> ProviderConfig:
+        return await self._db.read(lambda session: table.get(session, id))
+
+    async def add(self, draft: ProviderDraft, key: str = "") -> ProviderConfig:
+        """Add a provider; the first one with a model becomes the main role's. Raises `InvalidInput`."""
+        checked, key = check_draft(draft), check_key(key)
+        id = new_id()
+        if key:
+            await self._keys.put(id, urls.origin(checked.base_url), key)
+        return await self._db.write(lambda unit: _adopted(unit, table.insert(unit, id, checked)))
+
+    async def update(self, id: str, draft: ProviderDraft, *, key: str | None = None) -> ProviderConfig:
+        """Change a provider. `key` None keeps the key, "" forgets it.
+
+        A key belongs to its origin: where the address moves to another one, `KeyNeeded` asks for it again.
+        """
+        checked = check_draft(draft)
+        before = await self.get(id)
+        old, new = urls.origin(before.base_url), urls.origin(checked.base_url)
+        if key is None and old != new and await self._keys.get(id, old):
+            raise KeyNeeded(
+                N_("The address now leads to {new}; the key belongs to {old}."),
+                N_("Enter the key for the new address, or clear it if none is needed."),
+                old=old,
+                new=new,
+            )
+        if key is not None:
+            await self._keys.put(id, new, check_key(key))
+        changed = await self._db.write(lambda unit: _adopted(unit, table.update(unit, id, checked)))
+        if old != new:
+            await self._keys.forget(id, old)
+        return changed
+
+    async def remove(self, id: str) -> None:
+        """Remove a provider, its key, and the roles that it had."""
+        config = await self.get(id)
+
+        def work(unit: Unit) -> None:
+            table.remove(unit, id)
+            stored = settings_table.get(unit.session, roles_of.GROUP)
+            if isinstance(stored, dict):
+                settings_table.put(unit, roles_of.GROUP, roles_of.without_provider(stored, id))
+
+        await self._db.write(work)
+        await self._keys.forget(id, urls.origin(config.base_url))
+
+    async def has_key(self, id: str) -> bool:
+        config = await self.get(id)
+        return bool(await self._keys.get(id, urls.origin(config.base_url)))
+
+    async def save_test(self, id: str, report: TestReport) -> ProviderConfig:
+        """Keep what a test said, for the list's mark."""
+        return await self._db.write(lambda unit: table.save_test(unit, id, report))
+
+    # asking servers ------------------------------------------------------------------------------------------------
+
+    async def test(
+        self,
+        what: ProviderDraft | ProviderConfig,
+        *,
+        key: str | None = None,
+        progress: Callable[[TestLine], None] = lambda line: None,
+    ) -> TestReport:
+        """Test a saved provider or an unsaved form. `key` None takes the saved one, if the origin is still its own."""
+        from devflow.providers.probe import examine
+
+        server = await self._server(what, key)
+        return await examine(server, self._probe_request, has_key=server.has_key, progress=progress)
+
+    async def fetch_models(self, what: ProviderDraft | ProviderConfig, *, key: str | None = None) -> tuple[str, ...]:
+        """The models that the server lists now; raises `ProviderFailed`."""
+        return await (await self._server(what, key)).models()
+
+    async def discover(self) -> tuple[Found, ...]:
+        """Servers that run on this machine and are not set up yet."""
+        from devflow.providers.discovery import discover
+        from devflow.providers.presets import presets
+
+        known = {urls.origin(config.base_url) for config in await self.list()}
+        local = [preset for preset in presets(self._resources) if preset.is_local]
+        found = await discover(await self._network(), local, addresses=self._local_addresses)
+        return tuple(server for server in found if urls.origin(server.base_url) not in known)
+
+    # roles ---------------------------------------------------------------------------------------------------------
+
+    async def roles(self) -> Roles:
+        known = {config.id for config in await self.list()}
+        return roles_of.read_roles(await self._settings.get(roles_of.GROUP), known)
+
+    async def save_roles(self, roles: Roles) -> None:
+        def change(value: Any) -> dict[str, Any]:
+            return roles_of.write_roles(value if isinstance(value, dict) else {}, roles)
+
+        await self._settings.modify(roles_of.GROUP, change)
+
+    async def choices(self) -> tuple[ModelChoice, ...]:
+        """Every model of every provider, and the offline assistant last."""
+        found = [ModelChoice(config.id, model) for config in await self.list() for model in config.models]
+        return (*found, OFFLINE)
+
+    async def main_choice(self) -> ModelChoice:
+        """What a conversation uses that has no choice of its own: the offline assistant until a model is set up."""
+        return (await self.roles()).main or OFFLINE
+
+    async def digest_choice(self) -> ModelChoice | None:
+        """The digest role's model, else the main one; None without a model."""
+        roles = await self.roles()
+        return _real(roles.digest or roles.main)
+
+    async def extraction_choice(self) -> ModelChoice | None:
+        """The extraction role's model, else the main one; None without a model: then no extraction runs."""
+        roles = await self.roles()
+        return _real(roles.extraction or roles.main)
+
+    async def resolve(self, choice: ModelChoice) -> Provider:
+        """A live provider; raises `UserFacing` where it was removed."""
+        live = self._live.get(choice.provider_id)
+        if live is not None:
+            return live
+        if choice.provider_id == OFFLINE.provider_id:
+            from devflow.providers.offline import OfflineAssistant
+
+            live = OfflineAssistant(self._resources)
+        else:
+            generation = self._generation
+            live = await self._server(await self._config_for(choice), None)
+            if generation != self._generation:  # it changed while we built it
+                return live
+        return self._live.setdefault(choice.provider_id, live)
+
+    async def close(self) -> None:
+        """Give back every connection."""
+        self._unsubscribe()
+        self._live.clear()
+        transports = [*self._retired, *([self._transport] if self._transport is not None else [])]
+        self._retired, self._transport = [], None
+        for transport in transports:
+            await transport.aclose()
+
+    # helpers -------------------------------------------------------------------------------------------------------
+
+    async def _config_for(self, choice: ModelChoice) -> ProviderConfig:
+        try:
+            return await self.get(choice.provider_id)
+        except NotFound:
+            raise UserFacing(
+                N_("The provider of the model {model} was removed."),
+                N_("Choose another model below the message."),
+                model=choice.model,
+            ) from None
+
+    async def _server(self, what: ProviderDraft | ProviderConfig, key: str | None) -> OpenAICompat:
+        from devflow.providers.openai_compat import OpenAICompat
+        from devflow.providers.presets import context_windows, preset
+
+        match what:
+            case ProviderConfig():
+                config = what
+            case ProviderDraft():
+                draft = check_draft(what)
+                config = ProviderConfig(
+                    "", draft.name, draft.adapter, draft.preset, draft.base_url, draft.models, draft.settings
+                )
+        if key is None:
+            key = await self._keys.get(config.id, urls.origin(config.base_url)) if config.id else ""
+        return OpenAICompat(
+            config,
+            check_key(key),
+            await self._network(),
+            dialect=preset(self._resources, config.preset).dialect,
+            windows=context_windows(self._resources),
+        )
+
+    async def _network(self) -> Transport:
+        """The transport of the network settings as they are now."""
+        from devflow.providers.transport import Network, Transport
+
+        if self._transport is None:
+            stored = await self._settings.get(NETWORK)
+            network = Network(
+                proxy=str(stored.get("proxy") or "system"),
+                proxy_url=str(stored.get("proxy_url") or ""),
+                ca_file=str(stored.get("ca_file") or ""),
+            )
+            if self._transport is None:  # two first requests at once
+                self._transport = Transport(network)
+        return self._transport
+
+    def _forget_changed(self, event: Event) -> None:
+        """What this or another process changed is built anew at its next use; answers under way go on."""
+        if not isinstance(event, Changes):
+            return
+        for id in event.of(Aggregate.PROVIDER):
+            self._generation += 1
+            self._live.pop(id, None)
+        if NETWORK in event.of(Aggregate.SETTING):
+            self._live.clear()
+            if self._transport is not None:
+                self._retired.append(self._transport)
+                self._transport = None
+
+
+def check_draft(draft: ProviderDraft) -> ProviderDraft:
+    """The draft, tidied; raises `InvalidInput` naming the field."""
+    name = " ".join(draft.name.split())
+    if not name:
+        raise InvalidInput("name", N_("The name is empty."), N_("Name it as you want to see it in lists."))
+    if len(name) > NAME_MAX or not name.isprintable():
+        raise InvalidInput("name", N_("The name is longer than {limit} characters."), limit=NAME_MAX)
+    urls.parse(draft.base_url)
+    if draft.adapter not in ADAPTERS:
+        raise InvalidInput("adapter", N_("There is no adapter {value}."), value=draft.adapter)
+    models = tuple(dict.fromkeys(model.strip() for model in draft.models if model.strip()))
+    return replace(draft, name=name, base_url=draft.base_url.strip(), models=models)
+
+
+def _adopted(unit: Unit, config: ProviderConfig) -> ProviderConfig:
+    """Until a model is set up the offline assistant answers; the first model that comes takes over."""
+    if config.models:
+        stored = settings_table.get(unit.session, roles_of.GROUP)
+        value = stored if isinstance(stored, dict) else {}
+        known = {other.id for other in table.all_providers(unit.session)}
+        roles = roles_of.read_roles(value, known)
+        if roles.main is None:
+            chosen = replace(roles, main=ModelChoice(config.id, config.models[0]))
+            settings_table.put(unit, roles_of.GROUP, roles_of.write_roles(value, chosen))
+    return config
+
+
+def _real(choice: ModelChoice | None) -> ModelChoice | None:
+    return None if choice is None or choice.provider_id == OFFLINE.provider_id else choice
