@@ -1,0 +1,1 @@
+"""Runs: recorded, then advanced by the one loop; paused, stopped, killed and gone on with, always from rows alone."""

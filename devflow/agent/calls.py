@@ -1,0 +1,45 @@
+"""From what the model asked for to rows: which calls can run at all, and which of them a human must approve first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from devflow.domain.errors import UserFacing
+from devflow.domain.request import CallChunk
+from devflow.domain.run import CallState, Risk
+from devflow.store.runs import NewCall
+from devflow.tools.registry import Tool, ToolContext, parse_arguments
+
+
+async def prepare_calls(
+    asked: Sequence[CallChunk], tools: Mapping[str, Tool], context: ToolContext, *, unattended: bool
+) -> tuple[NewCall, ...]:
+    """A row for each call, in order. One that cannot work is a row too: failed, with a sentence for the model.
+
+    `unattended`: nobody can be asked, and the tools offered are those that the user named for this run.
+    """
+    return tuple([await _prepare(call, tools, context, unattended=unattended) for call in asked])
+
+
+async def _prepare(call: CallChunk, tools: Mapping[str, Tool], context: ToolContext, *, unattended: bool) -> NewCall:
+    tool = tools.get(call.tool)
+    if tool is None:
+        known = ", ".join(tools) or "none"
+        return _failed(call, Risk.READS, f"There is no tool named {call.tool!r} here. Tools: {known}.")
+    try:
+        arguments = parse_arguments(tool, call.arguments)
+        needs_approval = tool.needs_approval(arguments, context)
+        preview = await tool.preview(arguments, context) if needs_approval else None
+    except UserFacing as refusal:
+        return _failed(call, tool.risk, _sentence(refusal))
+    state = CallState.AWAITING if needs_approval and not unattended else CallState.APPROVED
+    return NewCall(call.wire_id, call.tool, call.arguments, state, tool.risk, preview)
+
+
+def _failed(call: CallChunk, risk: Risk, sentence: str) -> NewCall:
+    return NewCall(call.wire_id, call.tool, call.arguments, CallState.FAILED, risk, error=sentence)
+
+
+def _sentence(refusal: UserFacing) -> str:
+    """In English, for the model."""
+    return str(refusal)

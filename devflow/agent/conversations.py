@@ -1,0 +1,151 @@
+"""Conversations as the window lists, opens, searches and files them; their runs are `turns`' business."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Origin, Path
+from devflow.domain.errors import InvalidInput
+from devflow.domain.messages import N_
+from devflow.domain.receipt import Receipt
+from devflow.domain.run import Run, ToolCall
+from devflow.store import branches
+from devflow.store import conversations as table
+from devflow.store import receipts as receipt_table
+from devflow.store import runs as run_table
+from devflow.store.conversations import MessageHit
+from devflow.store.database import Database, Unit
+
+TITLE_MAX = 200
+
+
+class Conversations:
+    """Each method is one transaction on the store's thread."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # reading -------------------------------------------------------------------------------------------------------
+
+    async def list(
+        self, query: str = "", *, deleted: bool = False, limit: int | None = None
+    ) -> tuple[Conversation, ...]:
+        """Pinned first, then the newest; with a `query` those whose title or messages contain it."""
+        if query.strip():
+            return await self._db.read(
+                lambda session: table.list_matching(session, query, deleted=deleted, limit=limit)
+            )
+        return await self._db.read(lambda session: table.list_all(session, deleted=deleted, limit=limit))
+
+    async def get(self, id: str) -> Conversation:
+        return await self._db.read(lambda session: table.get(session, id))
+
+    async def path(self, id: str) -> Path:
+        """The active path and the alternatives on it."""
+        return await self._db.read(lambda session: table.path(session, id))
+
+    async def message(self, message_id: str) -> Message:
+        return await self._db.read(lambda session: table.message(session, message_id))
+
+    async def calls(self, message_ids: Sequence[str]) -> Mapping[str, tuple[ToolCall, ...]]:
+        """Tool calls by message; messages without any are left out."""
+        return await self._db.read(lambda session: run_table.calls_of(session, message_ids))
+
+    async def runs(self, id: str) -> tuple[Run, ...]:
+        """Oldest first."""
+        return await self._db.read(lambda session: run_table.of_conversation(session, id))
+
+    async def run(self, run_id: str) -> Run:
+        return await self._db.read(lambda session: run_table.get(session, run_id))
+
+    async def receipts(self, id: str) -> tuple[Receipt, ...]:
+        """What was looked up, oldest first, each with its run and the feedback given."""
+        return await self._db.read(lambda session: receipt_table.of_conversation(session, id))
+
+    async def numbers(self, id: str) -> Mapping[int, str]:
+        """`[K…]` number → entry id, for every entry the conversation was ever given; other marks are unverified."""
+        return await self._db.read(lambda session: receipt_table.numbers(session, id))
+
+    async def search(self, query: str, limit: int = 50) -> tuple[MessageHit, ...]:
+        """Messages that contain the query, newest first; an empty query finds nothing."""
+        if not query.strip():
+            return ()
+        return await self._db.read(lambda session: table.search_messages(session, query, limit))
+
+    # writing -------------------------------------------------------------------------------------------------------
+
+    async def create(
+        self,
+        *,
+        origin: Origin = Origin.WINDOW,
+        project_id: str | None = None,
+        model: ModelChoice | None = None,
+        retrieval: bool = True,
+    ) -> Conversation:
+        return await self._db.write(
+            lambda unit: table.create(unit, origin=origin, project_id=project_id, model=model, retrieval=retrieval)
+        )
+
+    async def rename(self, id: str, title: str) -> Conversation:
+        """A title by the user, which no model replaces."""
+        line = " ".join(title.split())
+        if not 0 < len(line) <= TITLE_MAX:
+            raise InvalidInput(
+                "title", N_("A title has 1 to {limit} characters."), N_("Write a shorter one."), limit=TITLE_MAX
+            )
+        return await self._set(id, title=line, title_by_user=True)
+
+    async def pin(self, id: str, pinned: bool = True) -> Conversation:
+        return await self._set(id, pinned=pinned)
+
+    async def delete(self, id: str) -> Conversation:
+        """Out of the list, not out of the database: `restore` brings it back."""
+
+        def work(unit: Unit) -> Conversation:
+            return table.set_fields(unit, id, deleted_at=unit.at)
+
+        return await self._db.write(work)
+
+    async def restore(self, id: str) -> Conversation:
+        return await self._set(id, deleted_at=None)
+
+    async def set_project(self, id: str, project_id: str | None) -> Conversation:
+        return await self._set(id, project_id=project_id)
+
+    async def set_model(self, id: str, model: ModelChoice | None) -> Conversation:
+        """The conversation's own model from its next run on; None: the main role's."""
+        provider_id, name = (model.provider_id, model.model) if model else (None, None)
+        return await self._set(id, provider_id=provider_id, model=name)
+
+    async def set_retrieval(self, id: str, on: bool) -> Conversation:
+        return await self._set(id, retrieval=on)
+
+    async def save_draft(self, id: str, draft: Draft) -> None:
+        """What stands in the composer, so that it is there after a restart."""
+        await self._set(id, draft={"text": draft.text, "references": [*draft.references]})
+
+    async def set_queued(self, id: str, text: str) -> Conversation:
+        """The message that is sent when the run ends; empty: none."""
+        return await self._set(id, queued=text)
+
+    async def branch_from(self, message_id: str) -> Conversation:
+        """A new conversation with the path down to that message."""
+        return await self._db.write(lambda unit: branches.branch(unit, message_id))
+
+    async def choose_sibling(self, message_id: str) -> Path:
+        """Show the path through that alternative, down to the newest message below it."""
+
+        def work(unit: Unit) -> Path:
+            message = table.message(unit.session, message_id)
+            leaf = table.newest_leaf_below(unit.session, message_id)
+            table.set_fields(unit, message.conversation_id, leaf_id=leaf)
+            return table.path(unit.session, message.conversation_id)
+
+        return await self._db.write(work)
+
+    async def feedback(self, receipt_id: str, ref: str, verdict: int | None) -> None:
+        """Whether a source helped: +1, -1, or None to take it back."""
+        await self._db.write(lambda unit: receipt_table.set_feedback(unit, receipt_id, ref, verdict))
+
+    async def _set(self, id: str, **values: object) -> Conversation:
+        return await self._db.write(lambda unit: table.set_fields(unit, id, **values))

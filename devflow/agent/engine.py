@@ -1,0 +1,69 @@
+"""What every part of the agent is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from devflow.domain.conversation import Conversation, ModelChoice
+from devflow.domain.events import CallsChanged, Hub, MessageEnded, RunChanged
+from devflow.domain.run import Run
+from devflow.knowledge.service import Knowledge
+from devflow.knowledge.settings import Settings
+from devflow.prompt.lookup import Lookups
+from devflow.prompt.templates import Templates
+from devflow.providers.protocol import Provider
+from devflow.store.database import Database
+from devflow.store.lock import ProcessLock
+from devflow.tools.policy import read_rules
+from devflow.tools.registry import Tool, ToolContext, tools_for
+
+
+class ModelSource(Protocol):
+    """What the agent needs of the model registry (`devflow.models.registry.Models` in the product)."""
+
+    async def main_choice(self) -> ModelChoice: ...
+
+    async def resolve(self, choice: ModelChoice) -> Provider: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """`home` is the data directory, which no file tool may touch; `lock` says which processes live."""
+
+    db: Database
+    hub: Hub
+    settings: Settings
+    knowledge: Knowledge
+    models: ModelSource
+    templates: Templates
+    lookups: Lookups
+    lock: ProcessLock
+    home: Path
+
+    async def tool_context(self, conversation: Conversation, *, read_untrusted: bool = False) -> ToolContext:
+        return ToolContext(
+            conversation_id=conversation.id,
+            project=conversation.project,
+            knowledge=self.knowledge,
+            home=self.home,
+            rules=await read_rules(self.settings),
+            read_untrusted=read_untrusted,
+        )
+
+    def tools(self, context: ToolContext, only: tuple[str, ...] | None) -> dict[str, Tool]:
+        """The conversation's tools; with `only` just those of them that are named."""
+        every = tools_for(context)
+        return {name: tool for name, tool in every.items() if only is None or name in only}
+
+    # events --------------------------------------------------------------------------------------------------------
+
+    def run_changed(self, run: Run) -> None:
+        self.hub.publish(RunChanged(run.id, run.conversation_id, run.state))
+
+    def calls_changed(self, run: Run, message_id: str) -> None:
+        self.hub.publish(CallsChanged(run.id, run.conversation_id, message_id))
+
+    def message_ended(self, run: Run, message_id: str) -> None:
+        self.hub.publish(MessageEnded(run.id, run.conversation_id, message_id))

@@ -1,0 +1,100 @@
+"""Running approved calls at most once (spec 03, rules 2 and 3).
+
+A call is claimed `executing` and committed before its effect, and its result is stored after. Killed in between, it is
+interrupted, never repeated, and the model is told that its effect is unverified.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import assert_never
+
+from devflow.agent.engine import Engine
+from devflow.domain.conversation import Conversation
+from devflow.domain.errors import UserFacing
+from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
+from devflow.store import conversations, runs
+from devflow.store.database import Session, Unit
+from devflow.tools.registry import ToolContext, ToolOutcome, Voided, parse_arguments
+
+log = logging.getLogger(__name__)
+
+
+async def execute(engine: Engine, run_id: str, call_ids: Sequence[str]) -> None:
+    """Run these calls, one after the other. Each that somebody else has claimed or settled meanwhile is passed over."""
+    run, conversation, only = await engine.db.read(lambda session: _scene(session, run_id))
+    for call_id in call_ids:
+        context = await engine.tool_context(conversation)
+        await _execute_one(engine, run, call_id, context, only)
+
+
+def _scene(session: Session, run_id: str) -> tuple[Run, Conversation, tuple[str, ...] | None]:
+    run = runs.get(session, run_id)
+    return run, conversations.get(session, run.conversation_id), runs.tools_of(session, run_id)
+
+
+async def _execute_one(
+    engine: Engine, run: Run, call_id: str, context: ToolContext, only: tuple[str, ...] | None
+) -> None:
+    call = await engine.db.write(lambda unit: _claim(unit, engine, run.id, call_id))
+    if call is None:
+        return
+    engine.calls_changed(run, call.message_id)
+    started = time.monotonic()
+    outcome = await _run_tool(engine, call, context, only)
+    took = int((time.monotonic() - started) * 1000)
+    await engine.db.write(lambda unit: _store(unit, call, outcome, took))
+    engine.calls_changed(run, call.message_id)
+
+
+def _claim(unit: Unit, engine: Engine, run_id: str, call_id: str) -> ToolCall | None:
+    """The one that moves the call from approved to executing runs it; what runs is what was approved (the hash)."""
+    run = runs.get(unit.session, run_id)
+    if run.state is not RunState.EXECUTING or run.owner != engine.lock.id:
+        return None
+    call = runs.call(unit.session, call_id)
+    if arguments_hash(call.tool, call.arguments) != call.arguments_hash:
+        raise RuntimeError(f"the arguments of call {call_id} are not those that were approved")
+    won = runs.compare_and_set_call(unit, call_id, CallState.APPROVED, CallState.EXECUTING, started_at=unit.at)
+    return call if won else None
+
+
+async def _run_tool(
+    engine: Engine, call: ToolCall, context: ToolContext, only: tuple[str, ...] | None
+) -> ToolOutcome | Voided:
+    tool = engine.tools(context, only).get(call.tool)
+    if tool is None:
+        return ToolOutcome("", f"The tool {call.tool!r} is not available any more.")
+    try:
+        return await tool.run(parse_arguments(tool, call.arguments), context, call.preview)
+    except UserFacing as refusal:
+        return ToolOutcome("", str(refusal))
+    except Exception as error:
+        log.exception("the tool %s failed", call.tool)
+        return ToolOutcome("", f"The tool failed unexpectedly ({type(error).__name__}).")
+
+
+def _store(unit: Unit, call: ToolCall, outcome: ToolOutcome | Voided, took: int) -> None:
+    match outcome:
+        case ToolOutcome(text, error):
+            state = CallState.FAILED if error else CallState.DONE
+            runs.compare_and_set_call(
+                unit, call.id, CallState.EXECUTING, state, result=text, error=error, duration_ms=took
+            )
+        case Voided(preview, why):
+            runs.compare_and_set_call(
+                unit,
+                call.id,
+                CallState.EXECUTING,
+                CallState.AWAITING,
+                preview=dict(preview),
+                error=why,
+                decided_by=None,
+                decided_seq=None,
+                reason="",
+                started_at=None,
+            )
+        case _:
+            assert_never(outcome)

@@ -1,0 +1,262 @@
+"""One step: ask the provider, stream its answer into a message, and commit the message with its calls as one.
+
+Text reaches the screen as it comes and the disk every second; calls reach the disk before the screen. A stream that
+breaks or is stopped leaves its text, marked partial (spec 03, rule 7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from devflow.agent.calls import prepare_calls
+from devflow.agent.citing import record_citations
+from devflow.agent.engine import Engine
+from devflow.agent.mending import settle_failed
+from devflow.agent.problems import empty_answer, output_limit, problem_of, refused
+from devflow.domain.conversation import Conversation, Message, MessageState, Role, Usage
+from devflow.domain.errors import UserFacing
+from devflow.domain.events import MessageStarted, TextArrived
+from devflow.domain.request import (
+    CallChunk,
+    FinishReason,
+    ModelRequest,
+    ReasoningChunk,
+    StreamEnd,
+    TextChunk,
+    UsageChunk,
+)
+from devflow.domain.run import CallState, Problem, Run, RunState, ToolCall
+from devflow.prompt.compose import Turn, compose_turn
+from devflow.providers.protocol import Provider
+from devflow.store import conversations, runs
+from devflow.store.database import Database, Session, Unit
+from devflow.store.runs import NewCall
+from devflow.tools.registry import Tool
+
+CHECKPOINT_S = 1.0
+"""Streaming text is on disk after at most so many seconds."""
+
+
+async def reply(engine: Engine, run_id: str) -> None:
+    """Do the step that `loop` has claimed. A failure that the user can act on ends the run with its problem."""
+    scene = await engine.db.read(lambda session: _scene(session, run_id))
+    context = await engine.tool_context(scene.conversation, read_untrusted=scene.read_untrusted)
+    tools = engine.tools(context, scene.only)
+    answer = _Answer(engine, scene.run, scene.path[-1])
+    try:
+        provider = await engine.models.resolve(scene.run.choice)
+        request = await _request(engine, scene, provider, tools)
+        end = await _stream(answer, provider, request)
+    except UserFacing as error:
+        await answer.fail(problem_of(error))
+        return
+    if problem := _shortcoming(answer, end):
+        await answer.fail(problem)
+        return
+    calls = await prepare_calls(answer.calls, tools, context, unattended=scene.only is not None)
+    await answer.complete(calls)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What the step is made from. `only` are the tools of a headless run, which nobody can be asked about."""
+
+    run: Run
+    conversation: Conversation
+    path: tuple[Message, ...]
+    calls: Mapping[str, tuple[ToolCall, ...]]
+    question: str
+    only: tuple[str, ...] | None
+
+    @property
+    def read_untrusted(self) -> bool:
+        """Whether this run has read a tool's output already (spec 03, Tools: rules ask again after that)."""
+        return any(
+            call.state is CallState.DONE and call.run_id == self.run.id for each in self.calls.values() for call in each
+        )
+
+
+def _scene(session: Session, run_id: str) -> _Scene:
+    row = runs.row_of(session, run_id)
+    path = conversations.path_to(session, runs.tip_of(row))
+    return _Scene(
+        run=runs.to_run(row),
+        conversation=conversations.get(session, row.conversation_id),
+        path=path,
+        calls=runs.calls_of(session, [message.id for message in path]),
+        question=conversations.message(session, row.user_message_id).content,
+        only=runs.tools_of(session, run_id),
+    )
+
+
+async def _request(engine: Engine, scene: _Scene, provider: Provider, tools: Mapping[str, Tool]) -> ModelRequest:
+    window = await provider.context_window(scene.run.choice.model)
+    receipt = await engine.lookups.receipt_for(scene.run.id, window)
+    turn = Turn(
+        model=scene.run.choice.model,
+        messages=scene.path,
+        calls=scene.calls,
+        question=scene.question,
+        receipt=receipt,
+        project=scene.conversation.project,
+        tools=tuple(tool.spec for tool in tools.values()),
+        window=window,
+    )
+    request = compose_turn(turn, engine.templates)
+    await engine.db.write(lambda unit: runs.write_measure(unit, scene.run.id, request.measure))
+    return request
+
+
+async def _stream(answer: _Answer, provider: Provider, request: ModelRequest) -> StreamEnd:
+    end: StreamEnd | None = None
+    async with answer.checkpoints(), contextlib.aclosing(provider.stream(request)) as events:
+        async for event in events:
+            match event:
+                case TextChunk(text):
+                    await answer.say(text)
+                case ReasoningChunk(text):
+                    await answer.think(text)
+                case CallChunk():
+                    answer.calls.append(event)
+                case UsageChunk(input_tokens, output_tokens):
+                    answer.usage = Usage(input_tokens, output_tokens)
+                case StreamEnd():
+                    end = event
+    if end is None:
+        raise RuntimeError("a provider's stream ended without StreamEnd and without ProviderFailed")
+    return end
+
+
+def _shortcoming(answer: _Answer, end: StreamEnd) -> Problem | None:
+    """Why an answer that came whole is no good end of a step."""
+    if end.reason is FinishReason.REFUSED:
+        return refused(end.detail)
+    if end.reason is FinishReason.LENGTH:
+        return output_limit()
+    if not answer.text.strip() and not answer.calls:
+        return empty_answer()
+    return None
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The assistant message as it grows. Its row is made with the first character and is `streaming` until the end."""
+
+    engine: Engine
+    run: Run
+    parent: Message
+    calls: list[CallChunk] = field(default_factory=list)
+    usage: Usage | None = None
+    message_id: str | None = None
+    _text: list[str] = field(default_factory=list)
+    _reasoning: list[str] = field(default_factory=list)
+    _dirty: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    async def say(self, text: str) -> None:
+        await self._add(self._text, text, reasoning=False)
+
+    async def think(self, text: str) -> None:
+        await self._add(self._reasoning, text, reasoning=True)
+
+    async def _add(self, parts: list[str], text: str, *, reasoning: bool) -> None:
+        if not text:
+            return
+        parts.append(text)
+        if self.message_id is None:
+            self.message_id = (await self._db.write(self._begin)).id
+            self.engine.hub.publish(MessageStarted(self.run.id, self.run.conversation_id, self.message_id))
+        self._dirty.set()
+        self.engine.hub.publish(
+            TextArrived(self.run.id, self.run.conversation_id, self.message_id, text, reasoning=reasoning)
+        )
+
+    @contextlib.asynccontextmanager
+    async def checkpoints(self) -> AsyncIterator[None]:
+        """Write what has come every second while the stream is open; what is left when it ends, at the end."""
+        task = asyncio.create_task(self._keep_writing())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+            if self.message_id is not None and self._dirty.is_set():
+                await self._db.write(self._checkpoint)
+
+    async def _keep_writing(self) -> None:
+        while True:
+            await self._dirty.wait()
+            await asyncio.sleep(CHECKPOINT_S)
+            self._dirty.clear()
+            await self._db.write(self._checkpoint)
+
+    async def complete(self, calls: Sequence[NewCall]) -> None:
+        """The whole message and its calls in one transaction; if it is the run's last, what it cites too."""
+        done = await self._db.write(lambda unit: self._complete(unit, calls))
+        if done is None:
+            return
+        self.engine.message_ended(self.run, done)
+        if calls:
+            self.engine.calls_changed(self.run, done)
+
+    async def fail(self, problem: Problem) -> None:
+        failed = await self._db.write(lambda unit: settle_failed(unit, self.run.id, problem))
+        if self.message_id is not None:
+            self.engine.message_ended(self.run, self.message_id)
+        if failed is not None:
+            self.engine.run_changed(failed)
+
+    # on the store's thread -----------------------------------------------------------------------------------------
+
+    def _begin(self, unit: Unit) -> Message:
+        message = conversations.insert_message(
+            unit,
+            conversation_id=self.run.conversation_id,
+            parent_id=self.parent.id,
+            role=Role.ASSISTANT,
+            content=self.text,
+            run_id=self.run.id,
+            state=MessageState.STREAMING,
+            choice=self.run.choice,
+        )
+        runs.append_message(unit, self.run.id, message.id)
+        return message
+
+    def _checkpoint(self, unit: Unit) -> None:
+        assert self.message_id is not None
+        self._write(unit, self.message_id, MessageState.STREAMING, announce=False)
+
+    def _complete(self, unit: Unit, calls: Sequence[NewCall]) -> str | None:
+        """None if the run was stopped meanwhile, by another process for example: then nothing of it is an answer."""
+        now = runs.get(unit.session, self.run.id)
+        if now.state is not RunState.CALLING_MODEL or now.owner != self.engine.lock.id:
+            return None
+        message_id = self.message_id or self._begin(unit).id
+        self._write(unit, message_id, MessageState.COMPLETE, announce=True)
+        if calls:
+            runs.insert_calls(unit, self.run.id, message_id, calls)
+        else:
+            record_citations(unit, self.run, message_id)
+        return message_id
+
+    def _write(self, unit: Unit, message_id: str, state: MessageState, *, announce: bool) -> None:
+        conversations.write_message(
+            unit,
+            message_id,
+            content=self.text,
+            reasoning="".join(self._reasoning),
+            state=state,
+            usage=self.usage,
+            announce=announce,
+        )
+
+    @property
+    def _db(self) -> Database:
+        return self.engine.db

@@ -1,0 +1,327 @@
+"""What a user does to a conversation's runs. Every act is recorded first; then the one loop takes the run on.
+
+One task per run and process is the run's lock here: an act that comes while it works makes it look again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from devflow.agent import deciding, recovery, starting
+from devflow.agent.deciding import Decision
+from devflow.agent.engine import Engine
+from devflow.agent.loop import advance
+from devflow.agent.mending import settle_cancelled, settle_failed, settle_interrupted
+from devflow.agent.problems import problem_of, unexpected
+from devflow.agent.titles import suggest_title
+from devflow.domain.conversation import ModelChoice, Role
+from devflow.domain.errors import Refused, UserFacing
+from devflow.domain.messages import N_
+from devflow.domain.run import OPEN_STATES, Problem, Run, RunState
+from devflow.store import conversations, runs
+from devflow.store.database import Session, Unit
+
+__all__ = ["Decision", "Turns"]
+
+log = logging.getLogger(__name__)
+
+CLOSE_S = 1.0
+"""Closing waits at most so long for streams to let go."""
+
+
+@dataclass(slots=True)
+class _Working:
+    """A run that this process advances. `again`: something was recorded meanwhile. `stop`: why it must end."""
+
+    task: asyncio.Task[None] = field(init=False)
+    again: bool = False
+    stop: str = ""
+
+
+class Turns:
+    """The window's and the command line's way to the agent. Errors of a run are in its row, not raised here."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._working: dict[str, _Working] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    # acts ----------------------------------------------------------------------------------------------------------
+
+    async def send(self, conversation_id: str, text: str, *, tools: tuple[str, ...] | None = None) -> Run:
+        """Record a message and start its run; while another run is open it is queued instead, and that run returned.
+
+        `tools` restricts the run to the tools named, which then need no approval (`devflow ask --allow`). Raises
+        InvalidInput for an empty message; nothing after it is recorded.
+        """
+        checked = starting.checked_text(text)
+        choice = await self._choice(conversation_id)
+        run, started = await self._engine.db.write(
+            lambda unit: self._send(unit, conversation_id, checked, choice, tools)
+        )
+        if started:
+            self._engine.run_changed(run)
+            self._launch(run.id)
+        return run
+
+    async def decide(self, call_id: str, decision: Decision) -> bool:
+        """Allow or deny a waiting call. False if it waits no more (a double click) or is shown again first (edited)."""
+        outcome = await deciding.decide(self._engine, call_id, decision)
+        if outcome.changed:
+            self._engine.calls_changed(outcome.run, outcome.call.message_id)
+        if outcome.decided:
+            self._launch(outcome.run.id)
+        return outcome.decided
+
+    async def cancel(self, run_id: str) -> Run:
+        """Stop the run: its stream at once, its open calls settled, its text so far kept. Again is no harm."""
+        working = self._working.get(run_id)
+        if working is not None:
+            self._stop(working, "cancel")
+            await asyncio.wait({working.task})
+            self._forget(run_id, working)
+        await self._settle(run_id, "cancel")
+        return await self._run(run_id)
+
+    async def retry(self, run_id: str) -> Run:
+        """Ask again after a failure, an interruption or a stop. A cut answer stays beside the new one."""
+        return await self._recover(run_id, from_start=True)
+
+    async def continue_run(self, run_id: str) -> Run:
+        """Go on from where the run stands, a cut answer's text included."""
+        return await self._recover(run_id, from_start=False)
+
+    async def regenerate(self, message_id: str) -> Run:
+        """Answer the same question again; the answer there is stays as an alternative."""
+        choice = await self._choice_for_message(message_id)
+        run = await self._engine.db.write(lambda unit: self._regenerate(unit, message_id, choice))
+        return self._started(run)
+
+    async def resend(self, message_id: str, text: str) -> Run:
+        """Ask with other words: a new message beside the old one, which stays as an alternative."""
+        checked = starting.checked_text(text)
+        choice = await self._choice_for_message(message_id)
+        run = await self._engine.db.write(lambda unit: self._resend(unit, message_id, checked, choice))
+        return self._started(run)
+
+    async def recover(self) -> tuple[Run, ...]:
+        """At start-up: mend the runs whose process is gone."""
+        return await recovery.recover(self._engine)
+
+    async def wait(self, run_id: str) -> Run:
+        """The run, once nothing works on it any more: finished, or waiting for approval."""
+        while (working := self._working.get(run_id)) is not None:
+            await asyncio.wait({working.task})
+            self._forget(run_id, working)
+        return await self._run(run_id)
+
+    async def close(self) -> None:
+        """Let go of everything within a second: text so far is kept, runs can be continued after the next start."""
+        self._closed = True
+        for task in self._background:
+            task.cancel()
+        for working in self._working.values():
+            self._stop(working, "close")
+        if tasks := self._tasks | self._background:
+            await asyncio.wait(tasks, timeout=CLOSE_S)
+
+    # the one task of a run -----------------------------------------------------------------------------------------
+
+    def _launch(self, run_id: str) -> None:
+        if self._closed:
+            return
+        working = self._working.get(run_id)
+        if working is not None:
+            working.again = True
+            return
+        working = self._working[run_id] = _Working()
+        working.task = asyncio.get_running_loop().create_task(self._work(run_id, working), name=f"run {run_id}")
+        self._tasks.add(working.task)
+        working.task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, run_id: str, working: _Working) -> None:
+        try:
+            await self._advance(run_id, working)
+        except asyncio.CancelledError:
+            if not working.stop:
+                raise
+            await self._settle(run_id, working.stop)
+        except UserFacing as error:
+            await self._fail(run_id, problem_of(error))
+        except Exception as error:
+            log.exception("run %s stopped at a bug", run_id)
+            await self._fail(run_id, unexpected(error))
+        finally:
+            self._forget(run_id, working)
+        if working.stop != "close":
+            await self._after(run_id)
+
+    async def _advance(self, run_id: str, working: _Working) -> None:
+        while True:
+            working.again = False
+            await advance(self._engine, run_id)
+            if not working.again:
+                return
+
+    def _forget(self, run_id: str, working: _Working) -> None:
+        """Let go of the run's lock. A task that was stopped before it began cannot do so itself."""
+        if self._working.get(run_id) is working:
+            del self._working[run_id]
+
+    def _stop(self, working: _Working, why: str) -> None:
+        """Cancel the task exactly once: a stream that is cancelled twice leaks its pooled connection (httpx 0.28)."""
+        if not working.stop:
+            working.stop = why
+            working.task.cancel()
+
+    async def _settle(self, run_id: str, why: str) -> None:
+        def settle(unit: Unit) -> Run | None:
+            if why == "close":
+                return settle_interrupted(unit, run_id, self._engine.lock.id)
+            return settle_cancelled(unit, run_id)
+
+        self._announce_end(*await self._engine.db.write(lambda unit: (settle(unit), _tip(unit.session, run_id))))
+
+    async def _fail(self, run_id: str, problem: Problem) -> None:
+        self._announce_end(
+            *await self._engine.db.write(
+                lambda unit: (settle_failed(unit, run_id, problem), _tip(unit.session, run_id))
+            )
+        )
+
+    def _announce_end(self, run: Run | None, tip: str) -> None:
+        if run is not None:
+            self._engine.message_ended(run, tip)
+            self._engine.calls_changed(run, tip)
+            self._engine.run_changed(run)
+
+    # when a run has ended ------------------------------------------------------------------------------------------
+
+    async def _after(self, run_id: str) -> None:
+        run = await self._run(run_id)
+        if run.state in OPEN_STATES or self._closed:
+            return
+        self._in_background(suggest_title(self._engine, run))
+        if run.state in (RunState.COMPLETED, RunState.CANCELLED):
+            await self._send_queued(run.conversation_id)
+
+    async def _send_queued(self, conversation_id: str) -> None:
+        """The message typed meanwhile, taken from the queue and recorded in one transaction."""
+        choice = await self._choice(conversation_id)
+        run = await self._engine.db.write(lambda unit: self._take_queued(unit, conversation_id, choice))
+        if run is not None:
+            self._started(run)
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(self._quietly(work))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _quietly(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception:
+            log.exception("background work of a run failed")
+
+    # transactions --------------------------------------------------------------------------------------------------
+
+    def _send(
+        self, unit: Unit, conversation_id: str, text: str, choice: ModelChoice, tools: tuple[str, ...] | None
+    ) -> tuple[Run, bool]:
+        conversation = conversations.get(unit.session, conversation_id)
+        cleared: dict[str, Any] = {"draft": {}, "deleted_at": None}
+        if open_run := runs.open_run(unit.session, conversation_id):
+            queued = f"{conversation.queued}\n\n{text}" if conversation.queued else text
+            conversations.set_fields(unit, conversation_id, queued=queued, **cleared)
+            return open_run, False
+        conversations.set_fields(unit, conversation_id, **cleared)
+        owner = self._engine.lock.id
+        parent = conversation.leaf_id
+        run = starting.record_message(
+            unit, conversation_id, text, parent_id=parent, choice=choice, owner=owner, tools=tools
+        )
+        return run, True
+
+    def _take_queued(self, unit: Unit, conversation_id: str, choice: ModelChoice) -> Run | None:
+        conversation = conversations.get(unit.session, conversation_id)
+        if not conversation.queued.strip() or runs.open_run(unit.session, conversation_id):
+            return None
+        conversations.set_fields(unit, conversation_id, queued="")
+        return starting.record_message(
+            unit,
+            conversation_id,
+            conversation.queued,
+            parent_id=conversation.leaf_id,
+            choice=choice,
+            owner=self._engine.lock.id,
+        )
+
+    def _regenerate(self, unit: Unit, message_id: str, choice: ModelChoice) -> Run:
+        message = conversations.message(unit.session, message_id)
+        starting.refuse_while_open(unit.session, message.conversation_id)
+        above = [each for each in conversations.path_to(unit.session, message_id) if each.role is Role.USER]
+        if not above:
+            raise Refused(N_("There is no question to answer again."), N_("Send a message instead."))
+        question = above[-1]
+        conversations.set_fields(unit, message.conversation_id, leaf_id=question.id)
+        return runs.insert(
+            unit,
+            conversation_id=message.conversation_id,
+            user_message_id=question.id,
+            choice=choice,
+            owner=self._engine.lock.id,
+        )
+
+    def _resend(self, unit: Unit, message_id: str, text: str, choice: ModelChoice) -> Run:
+        message = conversations.message(unit.session, message_id)
+        if message.role is not Role.USER:
+            raise Refused(N_("Only your own messages can be edited."), N_("Regenerate the answer instead."))
+        starting.refuse_while_open(unit.session, message.conversation_id)
+        owner = self._engine.lock.id
+        return starting.record_message(
+            unit, message.conversation_id, text, parent_id=message.parent_id, choice=choice, owner=owner
+        )
+
+    async def _recover(self, run_id: str, *, from_start: bool) -> Run:
+        run = await self.wait(run_id)
+        choice = await self._choice(run.conversation_id)
+
+        def work(unit: Unit) -> Run:
+            run = runs.get(unit.session, run_id)
+            if run.state in OPEN_STATES or run.state is RunState.COMPLETED:
+                raise Refused(N_("There is nothing to go on with: the run is {state}."), "", state=run.state.value)
+            starting.refuse_while_open(unit.session, run.conversation_id)
+            starting.refuse_unless_newest(conversations.get(unit.session, run.conversation_id), unit.session, run_id)
+            tip = starting.retry_from(unit.session, run_id) if from_start else None
+            return runs.recover(unit, run_id, owner=self._engine.lock.id, choice=choice, tip=tip)
+
+        return self._started(await self._engine.db.write(work))
+
+    # helpers -------------------------------------------------------------------------------------------------------
+
+    def _started(self, run: Run) -> Run:
+        self._engine.run_changed(run)
+        self._launch(run.id)
+        return run
+
+    async def _run(self, run_id: str) -> Run:
+        return await self._engine.db.read(lambda session: runs.get(session, run_id))
+
+    async def _choice(self, conversation_id: str) -> ModelChoice:
+        """The conversation's own model, else the main role's."""
+        conversation = await self._engine.db.read(lambda session: conversations.get(session, conversation_id))
+        return conversation.model or await self._engine.models.main_choice()
+
+    async def _choice_for_message(self, message_id: str) -> ModelChoice:
+        message = await self._engine.db.read(lambda session: conversations.message(session, message_id))
+        return await self._choice(message.conversation_id)
+
+
+def _tip(session: Session, run_id: str) -> str:
+    return runs.tip_of(runs.row_of(session, run_id))
