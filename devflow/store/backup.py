@@ -9,7 +9,10 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
+from devflow.domain.errors import DatabaseProblem
 from devflow.domain.ids import now
+from devflow.domain.messages import N_
+from devflow.store.database import refusals
 
 KEPT = 5
 PREFIX = "devflow-"
@@ -25,7 +28,7 @@ def back_up(database: Path, target: Path) -> Path:
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     make_private(partial)
     try:
-        with closing(_reader(database)) as source, closing(sqlite3.connect(partial)) as copy:
+        with closing(reader(database)) as source, closing(sqlite3.connect(partial)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")  # a copy stands alone: no WAL beside it
         _sync(partial)
@@ -33,6 +36,20 @@ def back_up(database: Path, target: Path) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return target
+
+
+def back_up_or_refuse(database: Path, target: Path) -> Path:
+    """`back_up` for a command: raises DatabaseProblem where the disk or the target refuses."""
+    try:
+        with refusals():
+            return back_up(database, target)
+    except OSError as error:
+        raise DatabaseProblem(
+            N_("The backup {path} cannot be written: {reason}."),
+            N_("Check the folder and the free space."),
+            path=target,
+            reason=error.strerror or error,
+        ) from error
 
 
 def back_up_before(database: Path, backups: Path, revision: str, at: datetime | None = None) -> Path:
@@ -55,7 +72,7 @@ def newest_first(backups: Path) -> Iterator[Path]:
 def is_good(file: Path) -> bool:
     """Whether the file is a sound DevFlow database. Reads all of it."""
     try:
-        with closing(_reader(file)) as connection:
+        with closing(reader(file)) as connection:
             sound = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             return sound and connection.execute("SELECT version_num FROM alembic_version").fetchone() is not None
     except sqlite3.Error:
@@ -72,7 +89,7 @@ def make_private(file: Path) -> None:
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
 
 
-def _reader(file: Path) -> sqlite3.Connection:
+def reader(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=15)
 
 

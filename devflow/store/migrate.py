@@ -91,7 +91,7 @@ def corrupt(paths: Places, reason: str) -> DatabaseProblem:
     """The refusal of a damaged file; names the newest good backup."""
     good = newest_good(paths.backups)
     hint = (
-        N_("The newest good backup is {backup}. Move the damaged file away and put the backup in its place.")
+        N_("The newest good backup is {backup}. Run `devflow restore` with it; the damaged file is kept.")
         if good
         else N_("There is no good backup in {backups}. Keep the damaged file; a new one is made once it is moved away.")
     )

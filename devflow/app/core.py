@@ -1,0 +1,99 @@
+"""The composition root: every object that knows no Qt, built once, for the window, the command line and MCP alike.
+
+Rooms above get these objects and pass them on as constructor arguments; nothing is global.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+from devflow.app.i18n import SYSTEM, translator
+from devflow.app.paths import AppPaths
+from devflow.domain.events import Hub
+from devflow.domain.messages import Translator
+from devflow.knowledge.projects import Projects
+from devflow.knowledge.samples import Samples
+from devflow.knowledge.service import Knowledge
+from devflow.knowledge.settings import Settings
+from devflow.store.database import Database, prune_changes
+from devflow.store.migrate import open_database
+from devflow.store.watch import watch
+
+AGENT_CHILD = "DEVFLOW_AGENT_CHILD"
+"""Set to 1 in the environment of what the agent's `run_command` starts: human acts are refused there (spec 01)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    paths: AppPaths
+    hub: Hub
+    db: Database
+    settings: Settings
+    projects: Projects
+    knowledge: Knowledge
+    samples: Samples
+    translator: Translator
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+
+async def open_core(
+    paths: AppPaths, *, language: str = SYSTEM, background: bool, environ: Mapping[str, str] = os.environ
+) -> Core:
+    """Open the database and build the services.
+
+    `background`: for a program that stays (the window): it hears what other processes write and does what was left to
+    do. A single command does neither. Raises DatabaseProblem.
+    """
+    hub = Hub()
+    db = open_database(paths, hub)
+    try:
+        child = is_agent_child(environ)
+        settings = Settings(db)
+        core = Core(
+            paths=paths,
+            hub=hub,
+            db=db,
+            settings=settings,
+            projects=Projects(db),
+            knowledge=Knowledge(db, settings, agent_child=child),
+            samples=Samples(db, paths.resources, agent_child=child),
+            translator=translator(paths.resources, language, environ),
+        )
+        if background:
+            await _start(core)
+    except BaseException:
+        db.close()
+        raise
+    return core
+
+
+async def close_core(core: Core) -> None:
+    """Stop what runs, then close the database; nothing acknowledged is lost."""
+    for task in core.tasks:
+        task.cancel()
+    await asyncio.gather(*core.tasks, return_exceptions=True)
+    core.settings.close()
+    core.db.close()
+
+
+@contextlib.asynccontextmanager
+async def opened(paths: AppPaths, *, language: str = SYSTEM, background: bool = False) -> AsyncIterator[Core]:
+    """An open core for the length of a `with` block."""
+    core = await open_core(paths, language=language, background=background)
+    try:
+        yield core
+    finally:
+        await close_core(core)
+
+
+def is_agent_child(environ: Mapping[str, str] = os.environ) -> bool:
+    return environ.get(AGENT_CHILD, "") not in ("", "0")
+
+
+async def _start(core: Core) -> None:
+    await core.db.write(prune_changes)
+    core.tasks.append(asyncio.create_task(watch(core.db, core.hub), name="watch"))

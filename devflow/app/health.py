@@ -1,0 +1,86 @@
+"""`devflow doctor`: what is looked at, and what can be mended without asking."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from devflow import __version__
+from devflow.app.core import Core
+from devflow.app.paths import AppPaths
+from devflow.domain.health import Finding, failed, ok, warning
+from devflow.domain.messages import N_
+from devflow.store import health
+
+PACKAGES = ("PySide6_Essentials", "SQLAlchemy", "alembic", "httpx", "qasync")
+
+
+def examine(paths: AppPaths) -> tuple[Finding, ...]:
+    """Versions, permissions and the database; no network, no keychain."""
+    return (_versions(), *_permissions(paths), *health.examine(paths))
+
+
+async def examine_models(core: Core) -> tuple[Finding, ...]:
+    """Where keys are kept, and whether each model server answers (this asks them)."""
+    return ()
+
+
+def mend(paths: AppPaths, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Mend what needs no decision: open permissions, and an index that disagrees. Returns what was done."""
+    done: list[Finding] = []
+    if any(finding.check == "permissions" and finding.hint for finding in found):
+        for place, wanted in _open_places(paths):
+            place.chmod(wanted)
+        done.append(ok("permissions", N_("Closed to others.")))
+    if any(finding.check == "index" and finding.hint for finding in found):
+        count = health.rebuild_index(paths)
+        done.append(ok("index", N_("Made anew over {count} entries."), count=count))
+    return tuple(done)
+
+
+def _versions() -> Finding:
+    installed = []
+    for package in PACKAGES:
+        try:
+            installed.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            return failed("versions", N_("{package} is not installed."), N_("Install DevFlow anew."), package=package)
+    return ok(
+        "versions",
+        N_("DevFlow {devflow}, Python {python}, SQLite {sqlite}, {packages}"),
+        devflow=__version__,
+        python=platform.python_version(),
+        sqlite=health.sqlite_version(),
+        packages=", ".join(installed),
+    )
+
+
+def _permissions(paths: AppPaths) -> tuple[Finding, ...]:
+    if os.name != "posix":
+        return ()
+    astray = [str(place) for place, _ in _open_places(paths)]
+    if astray:
+        return (
+            warning(
+                "permissions",
+                N_("Others on this machine can read {places}."),
+                N_("Run `devflow doctor --mend`, or `chmod -R go= {home}`."),
+                places=", ".join(astray),
+                home=paths.home,
+            ),
+        )
+    return (ok("permissions", N_("{home} is readable by you alone."), home=paths.home),)
+
+
+def _open_places(paths: AppPaths) -> Iterator[tuple[Path, int]]:
+    """The directories and files that others may enter or read, with the mode each should have."""
+    for folder in (paths.home, paths.backups, paths.logs, paths.retrieval_log, paths.locks):
+        if folder.is_dir() and folder.stat().st_mode & 0o077:
+            yield folder, 0o700
+    files = (*paths.home.glob("devflow.db*"), paths.keys, *paths.backups.glob("*.db"), *paths.logs.glob("*.log*"))
+    for file in files:
+        if file.is_file() and file.stat().st_mode & 0o077:
+            yield file, 0o600

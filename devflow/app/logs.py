@@ -1,0 +1,36 @@
+"""The log file: `logs/devflow.log`, readable by its owner alone, kept to a few megabytes."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import os
+import sys
+
+from devflow.app.paths import AppPaths
+
+SIZE = 2_000_000
+KEPT = 3
+FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    def _open(self):  # type: ignore[no-untyped-def]
+        os.close(os.open(self.baseFilename, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+        return super()._open()
+
+
+def set_up(paths: AppPaths, *, verbose: int = 0) -> None:
+    """Log to the file; with `verbose` 1 (2: everything) to standard error as well."""
+    level = logging.DEBUG if verbose > 1 else logging.INFO
+    root = logging.getLogger()
+    root.setLevel(level)
+    file = _PrivateFile(paths.logs / "devflow.log", maxBytes=SIZE, backupCount=KEPT, encoding="utf-8", delay=True)
+    file.setFormatter(logging.Formatter(FORMAT))
+    root.addHandler(file)
+    if verbose:
+        screen = logging.StreamHandler(sys.stderr)
+        screen.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        root.addHandler(screen)
+    for talkative in ("httpx", "httpcore", "markdown_it", "asyncio"):
+        logging.getLogger(talkative).setLevel(max(level, logging.WARNING))

@@ -1,0 +1,42 @@
+"""`devflow backup [FILE]`: a consistent copy of the database, also while others write."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from devflow.cli.output import Output
+from devflow.cli.parser import Parser
+from devflow.domain.errors import InvalidInput, Refused
+from devflow.domain.messages import N_
+
+if TYPE_CHECKING:
+    from devflow.app.paths import AppPaths
+
+
+def add(commands: Any, options: Parser) -> None:
+    parser = commands.add_parser("backup", help="copy the database, also while it is in use", parents=[options])
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, nargs="?", help="a new file; without it: in the data directory"
+    )
+    parser.set_defaults(run_alone=_run)
+
+
+def _run(paths: AppPaths, args: Namespace, output: Output) -> int:
+    from devflow.domain.ids import now
+    from devflow.store import backup
+
+    if not paths.database.exists():
+        raise Refused(N_("There is no database yet."), N_("The first start makes it."))
+    target: Path = (args.file or paths.backups / f"{backup.PREFIX}{backup.stamp(now())}.db").absolute()
+    if target.exists():
+        raise InvalidInput("file", N_("{path} exists already."), N_("Name a new file."), path=target)
+    if not target.parent.is_dir():
+        raise InvalidInput("file", N_("There is no folder {path}."), N_("Name an existing folder."), path=target.parent)
+    backup.back_up_or_refuse(paths.database, target)
+    if output.json:
+        output.value({"backup": str(target)})
+    else:
+        output.line(str(target))
+    return 0

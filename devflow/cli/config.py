@@ -1,0 +1,146 @@
+"""`devflow config get | set`: `KnowledgeConfig` and the other settings, by bare keys."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from devflow.cli.output import Output
+from devflow.cli.parser import Parser
+from devflow.domain import config
+from devflow.domain.errors import InvalidInput
+from devflow.domain.messages import N_
+
+if TYPE_CHECKING:
+    from devflow.app.core import Core
+
+APPEARANCE: Mapping[str, tuple[str, ...]] = {
+    "theme": ("system", "light", "dark"),
+    "language": ("system", "en", "zh_CN"),
+}
+OWN = frozenset({"window", "home"})
+"""Groups that the program keeps for itself: geometry, the home's id."""
+TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
+
+
+def add(commands: Any, options: Parser) -> None:
+    parser = commands.add_parser("config", help="read and change the settings", parents=[options])
+    acts = parser.add_subparsers(title="acts", metavar="ACT", required=True, parser_class=Parser)
+    get = acts.add_parser("get", help="all settings, or one", parents=[options])
+    get.add_argument("key", metavar="KEY", nargs="?")
+    get.set_defaults(run=_get)
+    put = acts.add_parser("set", help="change one setting", parents=[options])
+    put.add_argument("key", metavar="KEY", help=f"{', '.join((*config.FIELDS, *APPEARANCE))}")
+    put.add_argument("value", metavar="VALUE")
+    put.set_defaults(run=_set)
+
+
+async def _get(core: Core, args: Namespace, output: Output) -> int:
+    groups = await _everything(core)
+    if args.key is None:
+        _show(output, groups)
+        return 0
+    flat = {**groups["appearance"], **groups[config.KEY]}
+    if args.key in flat:
+        _show_one(output, args.key, flat[args.key])
+    elif args.key in groups:
+        _show(output, {args.key: groups[args.key]})
+    else:
+        raise _unknown(args.key)
+    return 0
+
+
+async def _set(core: Core, args: Namespace, output: Output) -> int:
+    from devflow.app.core import is_agent_child
+    from devflow.knowledge.acts import Actor, require_human
+    from devflow.knowledge.configuring import SAVING
+
+    actor = Actor.ai() if is_agent_child() else Actor.user()
+    require_human(actor, SAVING, agent_child=is_agent_child())
+    if args.key in config.FIELDS:
+        value = _parsed(args.key, args.value)
+        changed = await core.knowledge.knowledge_change_config({args.key: value}, actor=actor)
+        _show_one(output, args.key, getattr(changed, args.key))
+    elif args.key in APPEARANCE:
+        if args.value not in APPEARANCE[args.key]:
+            raise InvalidInput(
+                args.key,
+                N_("{value} is not a value for {field}."),
+                N_("Values: {known}."),
+                value=repr(args.value),
+                known=", ".join(APPEARANCE[args.key]),
+            )
+        await core.settings.update("appearance", **{args.key: args.value})
+        _show_one(output, args.key, args.value)
+    else:
+        raise _unknown(args.key)
+    return 0
+
+
+async def _everything(core: Core) -> dict[str, Any]:
+    found: dict[str, Any] = {config.KEY: asdict(await core.knowledge.knowledge_get_config())}
+    for group in await core.settings.groups():
+        if group not in found and group not in OWN:
+            found[group] = await core.settings.get(group)
+    found["appearance"] = {**{name: values[0] for name, values in APPEARANCE.items()}, **found.get("appearance", {})}
+    return found
+
+
+def _parsed(key: str, value: str) -> Any:
+    """The text as the field's JSON type; what is not one goes on as it is and is refused by the field's own rule."""
+    readers: Mapping[str, Callable[[str], Any]] = {
+        "auto_extract": _truth,
+        "auto_inject": _truth,
+        "vector_enabled": _truth,
+        "min_messages": _number,
+        "idle_timeout_ms": _number,
+        "embedding_provider_id": _name,
+        "embedding_model": _name,
+    }
+    return readers.get(key, str)(value)
+
+
+def _truth(value: str) -> Any:
+    word = value.lower()
+    return True if word in TRUE else False if word in FALSE else value
+
+
+def _number(value: str) -> Any:
+    return int(value) if value.isascii() and value.isdigit() else value
+
+
+def _name(value: str) -> Any:
+    return None if value in ("null", "none", "") else value
+
+
+def _unknown(key: str) -> InvalidInput:
+    known = ", ".join((*config.FIELDS, *APPEARANCE))
+    return InvalidInput(key, N_("There is no setting {field}."), N_("Settings: {known}."), known=known)
+
+
+def _show(output: Output, groups: Mapping[str, Any]) -> None:
+    if output.json:
+        output.value(groups)
+        return
+    for group, values in groups.items():
+        output.line(f"[{group}]")
+        for name, value in values.items() if isinstance(values, Mapping) else ():
+            output.line(f"{name} = {_text(value)}")
+        output.line()
+
+
+def _show_one(output: Output, key: str, value: Any) -> None:
+    if output.json:
+        output.value({key: value})
+    else:
+        output.line(_text(value))
+
+
+def _text(value: Any) -> str:
+    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if _simple(value) else str(value)
+
+
+def _simple(value: Any) -> bool:
+    return value is None or isinstance(value, bool)

@@ -1,0 +1,90 @@
+"""`devflow`: parse, open what the command needs, run it, and turn every failure into an exit code and one line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from devflow.app.i18n import translator
+from devflow.app.paths import AppPaths, app_paths
+from devflow.cli.output import Output, speak_utf8
+from devflow.cli.parser import WrongUsage, build
+from devflow.domain.errors import UserFacing
+from devflow.domain.messages import Translator, english
+
+DONE, FAILED, USAGE = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0 done, 1 refused or failed, 2 wrong usage."""
+    speak_utf8(sys.stdout, sys.stderr)
+    words = [_as_utf8(word) for word in (sys.argv[1:] if argv is None else argv)]
+    output = Output("--json" in _before_the_end(words), english(), sys.stdout, sys.stderr)
+    try:
+        code = _run(words, output)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough (`devflow knowledge list | head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _run(words: Sequence[str], output: Output) -> int:
+    try:
+        args = build().parse_args(words)
+    except SystemExit as exit_:  # --help and --version have printed what they had to say
+        return int(exit_.code or 0)
+    except WrongUsage as problem:
+        output.error(problem)
+        return USAGE
+    try:
+        paths = app_paths(args.home)
+        output = Output(args.json, _translator(args.json, paths), sys.stdout, sys.stderr)
+        return _dispatch(paths, args, output)
+    except WrongUsage as problem:
+        output.error(problem)
+        return USAGE
+    except UserFacing as problem:
+        output.error(problem)
+        return FAILED
+
+
+def _dispatch(paths: AppPaths, args: Any, output: Output) -> int:
+    if not hasattr(args, "run") and not hasattr(args, "run_alone"):
+        from devflow.app.desktop import run
+
+        return run(paths)
+    from devflow.app import logs
+
+    logs.set_up(paths, verbose=args.verbose)
+    if hasattr(args, "run_alone"):
+        return int(args.run_alone(paths, args, output))
+    return asyncio.run(_with_core(paths, args, output))
+
+
+async def _with_core(paths: AppPaths, args: Any, output: Output) -> int:
+    from devflow.app.core import opened
+
+    async with opened(paths) as core:
+        return int(await args.run(core, args, output))
+
+
+def _translator(json: bool, paths: AppPaths) -> Translator:
+    return english() if json else translator(paths.resources)
+
+
+def _before_the_end(words: Sequence[str]) -> Sequence[str]:
+    return words[: words.index("--")] if "--" in words else words
+
+
+def _as_utf8(word: str) -> str:
+    """Arguments are decoded by the locale; people type UTF-8 under any."""
+    try:
+        return os.fsencode(word).decode("utf-8")
+    except UnicodeError:
+        return word

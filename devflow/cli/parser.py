@@ -1,0 +1,59 @@
+"""The commands and their options. Global options are accepted before and after the command; `--` ends options."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from devflow import __version__
+from devflow.domain.errors import UserFacing
+from devflow.domain.messages import N_
+
+COMMANDS = ("knowledge", "config", "backup", "restore", "doctor")
+"""Each is a module here with `add(commands, options)`; it sets `run`, a coroutine function of (core, args, output) that
+returns the exit code, or `run_alone`, a function of (paths, args, output) for what must work without a database."""
+
+
+class WrongUsage(UserFacing):
+    """The command line cannot be understood; exit code 2."""
+
+    code = "usage"
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong by an exception, so that it is one line, or JSON, like every other error."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **options})
+
+    def error(self, message: str) -> NoReturn:
+        raise WrongUsage(N_("{problem}."), N_("See `{command} --help`."), problem=message, command=self.prog)
+
+
+def build() -> Parser:
+    parser = Parser(
+        prog="devflow",
+        description="DevFlow: reviewed knowledge for people who build software with AI. Without a command: the window.",
+    )
+    parser.add_argument("--version", action="version", version=f"devflow {__version__}")
+    _add_options(parser, home=None, json=False, verbose=0)
+    after = Parser(add_help=False)
+    _add_options(after, home=argparse.SUPPRESS, json=argparse.SUPPRESS, verbose=argparse.SUPPRESS)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    for name in COMMANDS:
+        import_module(f"devflow.cli.{name}").add(commands, after)
+    return parser
+
+
+def text(value: str) -> str:
+    """An argument as it is; named so that options say what they take."""
+    return value
+
+
+def _add_options(parser: Parser, *, home: Any, json: Any, verbose: Any) -> None:
+    group = parser.add_argument_group("global options")
+    group.add_argument("--home", metavar="DIR", type=Path, default=home, help="the data directory (also DEVFLOW_HOME)")
+    group.add_argument("--json", action="store_true", default=json, help="one JSON value on standard output")
+    group.add_argument("-v", "--verbose", action="count", default=verbose, help="log to standard error; twice: more")

@@ -1,0 +1,75 @@
+"""What commands are given: a text from an option, a file or standard input; a project by folder, name or id."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from devflow.cli.output import read_stdin
+from devflow.cli.parser import Parser, WrongUsage
+from devflow.domain.errors import InvalidInput
+from devflow.domain.messages import N_
+from devflow.knowledge.projects import Projects
+
+
+def add_content(parser: Parser) -> None:
+    """`--content C | --file F | -`."""
+    parser.add_argument("--content", metavar="C", help="the text (Markdown)")
+    parser.add_argument("--file", metavar="F", type=Path, help="a file that holds the text")
+    parser.add_argument("stdin", nargs="?", choices=["-"], metavar="-", help="the text comes from standard input")
+
+
+def content(args: Namespace) -> str | None:
+    """The text as it was given, byte for byte; None if none was. Raises WrongUsage for more than one."""
+    given = [args.content is not None, args.file is not None, args.stdin is not None]
+    if sum(given) > 1:
+        raise WrongUsage(N_("The text was given twice."), N_("Use one of --content, --file and -."))
+    if args.file is not None:
+        return _decoded(_read(args.file), str(args.file))
+    if args.stdin is not None:
+        return _decoded(read_stdin(), "-")
+    given_text: str | None = args.content
+    return given_text
+
+
+async def project_id(projects: Projects, given: str) -> str:
+    """A project by its folder (made if there is none yet), else by its name or id."""
+    if Path(given).expanduser().is_dir():  # noqa: ASYNC240  # one look, before anything runs
+        return (await projects.ensure(given)).id
+    known = await projects.list()
+    found = [project for project in known if given in (project.id, project.name)]
+    if len(found) == 1:
+        return found[0].id
+    if found:
+        raise InvalidInput(
+            "project",
+            N_("There are {count} projects with the name {name}."),
+            N_("Name its folder instead."),
+            count=len(found),
+            name=given,
+        )
+    raise InvalidInput(
+        "project", N_("There is no project {name}."), N_("Name a folder; it becomes a project."), name=given
+    )
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InvalidInput(
+            "file", N_("The file {path} cannot be read: {reason}."), path=file, reason=error.strerror or error
+        ) from error
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            "content",
+            N_("The text in {name} is not UTF-8 (byte {position})."),
+            N_("Save it as UTF-8."),
+            name=name,
+            position=error.start,
+        ) from error

@@ -1,0 +1,78 @@
+"""Entries and events as JSON, one shape for all edges: the names of spec 01, instants as ISO 8601 in UTC."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from devflow.domain.knowledge import Entry, TimelineEvent
+from devflow.knowledge.queries import Stats
+from devflow.retrieval.hits import Hit
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "kind": entry.kind.value,
+        "title": entry.title,
+        "content": entry.content,
+        "tags": list(entry.tags),
+        "status": entry.status.value,
+        "confidence": entry.confidence,
+        "reuse_count": entry.reuse_count,
+        "project": asdict(entry.project) if entry.project else None,
+        "source_ref": entry.source_ref,
+        "created_at": instant_json(entry.created_at),
+        "updated_at": instant_json(entry.updated_at),
+        "published_at": instant_json(entry.published_at),
+        "archived_at": instant_json(entry.archived_at),
+        "version": entry.version,
+        "evidence": _evidence(entry),
+        "embedding": {**asdict(entry.embedding), "status": entry.embedding.status.value},
+    }
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """The entry's fields plus `score` (1.0 is the best hit's) and `match` (why it was found)."""
+    match = {"tier": hit.match.tier, "terms": list(hit.match.terms), "fields": list(hit.match.fields)}
+    return {**entry_json(hit.entry), "score": round(hit.score, 4), "match": match}
+
+
+def event_json(event: TimelineEvent) -> dict[str, Any]:
+    """`changes` maps a field to [before, after]."""
+    return {
+        "id": event.id,
+        "entry_id": event.entry_id,
+        "event": event.event.value,
+        "actor": event.actor,
+        "at": instant_json(event.at),
+        "operation": event.operation,
+        "changes": {name: list(pair) for name, pair in event.changes.items()},
+        "detail": dict(event.detail),
+    }
+
+
+def stats_json(stats: Stats) -> dict[str, Any]:
+    return {
+        "total": stats.total,
+        "inbox": stats.inbox,
+        "reused": stats.reused,
+        "statuses": {status.value: count for status, count in stats.statuses.items()},
+        "kinds": {kind.value: count for kind, count in stats.kinds.items()},
+        "sources": dict(stats.sources),
+    }
+
+
+def instant_json(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _evidence(entry: Entry) -> dict[str, Any] | None:
+    if entry.evidence is None:
+        return None
+    return {
+        "message_ids": list(entry.evidence.message_ids),
+        "quote": entry.evidence.quote,
+        "role": entry.evidence.role,
+    }
