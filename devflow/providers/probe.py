@@ -34,17 +34,9 @@ NOTE = ToolSpec(
 
 
 class ProbeRequest(Protocol):
-    """Makes the request of a test: `prompt.compose.compose_probe`, the only place that may."""
+    """Makes the request of a test (`prompt.compose_probe`): with a `tool`, the model must call it."""
 
-    def __call__(
-        self,
-        *,
-        model: str,
-        text: str,
-        tools: tuple[ToolSpec, ...] = (),
-        require_tool: str | None = None,
-        max_output_tokens: int | None = None,
-    ) -> ModelRequest: ...
+    def __call__(self, model: str, text: str, *, tool: ToolSpec | None = None) -> ModelRequest: ...
 
 
 @dataclass(slots=True)
@@ -82,13 +74,8 @@ async def examine(
     if listed is not None:
         model = next(iter(provider.config.models), "") or _likely_chat_model(listed)
         if model:
-            question = make_request(model=model, text=QUESTION, max_output_tokens=64)
-            await _streaming(provider, question, wait, say, fail)
-            # Room for a model that thinks first.
-            call = make_request(
-                model=model, text=TOOL_QUESTION, tools=(NOTE,), require_tool=NOTE.name, max_output_tokens=1024
-            )
-            await _tools(provider, call, wait, say, fail)
+            await _streaming(provider, make_request(model, QUESTION), wait, say, fail)
+            await _tools(provider, make_request(model, TOOL_QUESTION, tool=NOTE), wait, say, fail)
         if Probe.KEY not in lines:
             if has_key:
                 say(Probe.KEY, LineState.OK, N_("Accepted"))

@@ -1,0 +1,99 @@
+"""`read_file`: a text file of the workspace, whole or by lines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from devflow.domain.request import ToolSpec
+from devflow.domain.run import Risk
+from devflow.tools.encodings import decode, lines_of
+from devflow.tools.paths import visible
+from devflow.tools.policy import Effect, Subject
+from devflow.tools.refusal import ToolRefused
+from devflow.tools.tool import ToolContext, ToolOutcome
+from devflow.tools.workspace import Workspace
+
+OUTPUT_MAX = 40_000  # characters
+LINES_MAX = 2_000
+
+
+class ReadFile:
+    risk = Risk.READS
+    default = Effect.ALLOW
+    spec = ToolSpec(
+        "read_file",
+        "Read a text file of the project. A long file comes in parts: the note at the end says how to go on.",
+        {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "File relative to the project folder.", "minLength": 1},
+                "start_line": {
+                    "type": "integer",
+                    "description": "First line, counted from 1.",
+                    "minimum": 1,
+                    "default": 1,
+                },
+                "end_line": {"type": "integer", "description": "Last line, itself included.", "minimum": 1},
+            },
+            "required": ["path"],
+            "additionalProperties": False,
+        },
+    )
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def subject(self, arguments: Mapping[str, Any]) -> Subject:
+        return Subject(self.spec.name, self.risk, self._workspace.relative(arguments["path"]))
+
+    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
+        return ctx.must_ask(self.subject(arguments), self.default)
+
+    async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
+        return {"path": self._workspace.relative(arguments["path"])}
+
+    async def run(
+        self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
+    ) -> ToolOutcome:
+        return ToolOutcome(
+            await asyncio.to_thread(self._read, arguments["path"], arguments["start_line"], arguments.get("end_line"))
+        )
+
+    def _read(self, path: str, start: int, end: int | None) -> str:
+        shown = visible(path)
+        text, form = decode(self._workspace.read(path).data, shown)
+        lines = lines_of(text)
+        if not lines:
+            return "[the file is empty]"
+        if start > len(lines):
+            raise ToolRefused(f"{shown} has {len(lines):,} lines; line {start:,} is after its end.")
+        if end is not None and end < start:
+            raise ToolRefused(f"end_line {end:,} comes before start_line {start:,}.")
+        wanted = lines[start - 1 : min(end or len(lines), start - 1 + LINES_MAX)]
+        taken, cut_line = _fitting(wanted)
+        body = "".join(taken)
+        notes = []
+        if form.encoding != "utf-8":
+            notes.append(f"read as {form.encoding}")
+        last = start - 1 + len(taken)
+        if cut_line:
+            notes.append(f"line {last:,} is longer than what is shown of it")
+        if start > 1 or last < len(lines):
+            notes.append(f"lines {start:,}–{last:,} of {len(lines):,}")
+        if last < (min(end, len(lines)) if end else len(lines)):
+            notes.append(f"the rest was left out; go on with start_line={last + 1}")
+        return f"{body.rstrip(chr(10))}\n[{'; '.join(notes)}]" if notes else body
+
+
+def _fitting(lines: list[str]) -> tuple[list[str], bool]:
+    """As many whole lines as fit, at least a part of one; says whether that one was cut."""
+    taken: list[str] = []
+    size = 0
+    for line in lines:
+        if size + len(line) > OUTPUT_MAX:
+            return (taken, False) if taken else ([line[:OUTPUT_MAX]], True)
+        taken.append(line)
+        size += len(line)
+    return taken, False

@@ -1,0 +1,33 @@
+"""Which tools a conversation has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from devflow.tools import arguments as arguments_of
+from devflow.tools.knowledge_search import KnowledgeSearch
+from devflow.tools.list_dir import ListDir
+from devflow.tools.propose_knowledge import ProposeKnowledge
+from devflow.tools.read_file import ReadFile
+from devflow.tools.refusal import ToolRefused
+from devflow.tools.tool import Tool, ToolContext, ToolOutcome, Voided
+from devflow.tools.workspace import Workspace
+from devflow.tools.write_file import WriteFile
+
+__all__ = ["Tool", "ToolContext", "ToolOutcome", "ToolRefused", "Voided", "parse_arguments", "tools_for"]
+
+
+def tools_for(ctx: ToolContext) -> dict[str, Tool]:
+    """The tools that a conversation has, by name, in the order in which the model sees them."""
+    tools: list[Tool] = []
+    if ctx.project is not None:
+        workspace = Workspace(Path(ctx.project.path), ctx.home)
+        tools += [ListDir(workspace), ReadFile(workspace), WriteFile(workspace)]
+    tools += [KnowledgeSearch(), ProposeKnowledge()]
+    return {tool.spec.name: tool for tool in tools}
+
+
+def parse_arguments(tool: Tool, text: str) -> dict[str, Any]:
+    """The arguments of a call, checked against its schema; raises `ToolRefused` with a sentence for the model."""
+    return arguments_of.parse_arguments(tool.spec.parameters, text, tool.spec.name)

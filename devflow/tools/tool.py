@@ -1,0 +1,84 @@
+"""What a tool is, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from devflow.domain.knowledge import Project
+from devflow.domain.request import ToolSpec
+from devflow.domain.run import Risk
+from devflow.knowledge.service import Knowledge
+from devflow.tools.policy import Effect, Rule, Situation, Subject, effect_of
+from devflow.tools.refusal import ToolRefused
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call may touch. Without a `project` there is no workspace and there are no file tools.
+
+    `home` is DevFlow's data directory, out of bounds for every file tool. `read_untrusted` says that the run has read
+    text from outside, after which rules for writing and running ask again.
+    """
+
+    conversation_id: str
+    project: Project | None
+    knowledge: Knowledge
+    home: Path
+    rules: tuple[Rule, ...] = ()
+    read_untrusted: bool = False
+
+    def must_ask(self, subject: Subject, default: Effect) -> bool:
+        """Whether a human must say yes first; raises `ToolRefused` where a rule says no."""
+        workspace = self.project.path if self.project is not None else ""
+        situation = Situation(workspace, self.conversation_id, self.rules, self.read_untrusted)
+        effect = effect_of(subject, default, situation)
+        if effect is Effect.DENY:
+            raise ToolRefused(f"A rule of the user denies {subject.tool} for {subject.target}.")
+        return effect is Effect.ASK
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What the model gets: plain text, which the composer fences. A failure has its sentence in `error`."""
+
+    text: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Voided:
+    """Nothing was done: what was approved is no longer what would happen. `preview` is what to show and approve now."""
+
+    preview: Mapping[str, Any]
+    why: str
+
+
+class Tool(Protocol):
+    """One tool. Arguments are what `parse_arguments` returned."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def risk(self) -> Risk: ...
+
+    def subject(self, arguments: Mapping[str, Any]) -> Subject:
+        """What a rule's pattern is held against (for a file tool the path inside the workspace)."""
+        ...
+
+    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
+        """Whether a human must say yes before `run`; raises `ToolRefused` for what is denied outright."""
+        ...
+
+    async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
+        """What the approval card shows, as JSON; raises `ToolRefused` where the call cannot work at all."""
+        ...
+
+    async def run(
+        self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
+    ) -> ToolOutcome | Voided:
+        """Do it. `preview` is the approved one; `Voided` when it no longer holds. Raises `UserFacing` when refused."""
+        ...
