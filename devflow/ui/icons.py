@@ -41,8 +41,7 @@ class IconProvider(QObject):
 
     def paint(self, painter: QPainter, x: float, y: float, name: str, color: str, size: int) -> None:
         """Draw the icon with its top left corner at (x, y)."""
-        device = painter.device()
-        ratio = device.devicePixelRatio() if device is not None else 1.0
+        ratio = painter.device().devicePixelRatio()
         painter.drawPixmap(QPoint(round(x), round(y)), self.pixmap(name, color, size, ratio))
 
     def names(self) -> list[str]:
@@ -79,8 +78,7 @@ class _ThemedEngine(QIconEngine):
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         side = min(rect.width(), rect.height())
-        device = painter.device()
-        ratio = device.devicePixelRatio() if device is not None else 1.0
+        ratio = painter.device().devicePixelRatio()
         pixmap = self._provider.pixmap(self._name, self._token(mode, state), side, ratio)
         painter.drawPixmap(rect.x() + (rect.width() - side) // 2, rect.y() + (rect.height() - side) // 2, pixmap)
 

@@ -37,7 +37,7 @@ class TaskOwner:
         refused: Refusal | None = None,
         owner: QObject | None = None,
     ) -> asyncio.Task[Any]:
-        """Start `work`; `what` names it in the log. With `owner`, the task is cancelled when that object is destroyed."""
+        """Start `work`; `what` names it in the log. With `owner`, the task dies with that object."""
         task = asyncio.get_running_loop().create_task(work, name=what or None)
         self._tasks.add(task)
         task.add_done_callback(lambda ended: self._ended(ended, what, refused))

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
 
 from devflow.ui.look import Look
 from devflow.ui.widgets.diffing import DiffLine, Side, count_changes, diff_lines, paragraphs
-from devflow.ui.widgets.painting import baseline, draw_text, draw_text_right, fill_round
+from devflow.ui.widgets.painting import baseline, draw_text, draw_text_right, fill_round, line_x
 
 ROW = 20
 GUTTER = 34
@@ -34,6 +34,9 @@ _SIGNS = {Side.ADDED: ("+", "diff-add-sign"), Side.REMOVED: ("-", "diff-del-sign
 
 class _DiffText(QTextEdit):
     """The shared half: read-only text whose blocks are diff rows, painted on full-width tints."""
+
+    _pad = 0
+    """px of tint above and below a row's lines."""
 
     def __init__(self, look: Look, left: int, parent: QWidget | None) -> None:
         super().__init__(parent)
@@ -145,8 +148,8 @@ class _DiffText(QTextEdit):
             lines = block.layout().lineCount()
             if lines:
                 last = block.layout().lineAt(lines - 1)
-                rect.setBottom(rect.top() + last.y() + last.height() + block.blockFormat().bottomMargin())
-            rect.setTop(rect.top() - block.blockFormat().topMargin())
+                rect.setBottom(rect.top() + last.y() + last.height())
+            rect.adjust(0, -self._pad, 0, self._pad)
             if rect.top() > visible.bottom():
                 break
             if rect.bottom() >= visible.top():
@@ -172,7 +175,7 @@ class _DiffText(QTextEdit):
                 end = min(span.start + span.length, line.textStart() + line.textLength())
                 if first >= end:
                     continue
-                left, right = line.cursorToX(first)[0], line.cursorToX(end)[0]
+                left, right = line_x(line, first), line_x(line, end)
                 base = origin.y() + line.y() + line.ascent()
                 mark = QRectF(origin.x() + left - shift - 1, round(base - 13), right - left + 2, 17)
                 fill_round(painter, mark, 2, theme.color(_WORDS[row.side]))
@@ -238,10 +241,16 @@ class CodeDiff(_DiffText):
 class ProseDiff(_DiffText):
     """Wrapped paragraphs, padding 6/12, a 12 px sign column; unchanged text is muted."""
 
+    _pad = 6
+
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(look, 28, parent)
         self.setLineWrapMode(QTextEdit.LineWrapMode.WidgetWidth)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        root = self.document().rootFrame()
+        frame = root.frameFormat()
+        frame.setTopMargin(self._pad)  # Qt ignores the top margin of a document's first paragraph
+        root.setFrameFormat(frame)
 
     def set_texts(self, before: str, after: str) -> None:
         self.show_rows(diff_lines(paragraphs(before), paragraphs(after), None))
@@ -251,8 +260,10 @@ class ProseDiff(_DiffText):
         made.setLineHeight(ROW, _FIXED)
         made.setLeftMargin(self._left)
         made.setRightMargin(12)
-        made.setTopMargin(6)
-        made.setBottomMargin(6)
+        # Qt lets the margins of neighbours collapse: the room of both stands above.
+        made.setTopMargin(0 if row is self._rows[0] else 2 * self._pad)
+        if row is self._rows[-1]:
+            made.setBottomMargin(self._pad)
         return made
 
     def _char(self, row: DiffLine) -> QTextCharFormat:

@@ -101,7 +101,11 @@ def _changed(old: Sequence[str], new: Sequence[str], a: int, b: int) -> list[Dif
 def _likeness(a: str, b: str) -> float:
     if not a.strip() or not b.strip() or max(len(a), len(b)) > 2000:
         return 0.0
-    return SequenceMatcher(None, _TOKEN.findall(a.strip()), _TOKEN.findall(b.strip()), autojunk=False).ratio()
+    return SequenceMatcher(None, _words(a), _words(b), autojunk=False).ratio()
+
+
+def _words(text: str) -> list[str]:
+    return [token for token in _TOKEN.findall(text) if not token.isspace()]
 
 
 def _offsets(tokens: Sequence[str]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPainterPath, QPen, QTextLine
 from PySide6.QtWidgets import QWidget
 
 from devflow.ui.theme import ThemeController
@@ -90,6 +90,12 @@ def draw_key_cap(
     font = theme.font("label")
     draw_text(painter, rect.center().x() - text_width(key, font) / 2, baseline(rect, font), key, font, fg)
     return rect.right()
+
+
+def line_x(line: QTextLine, position: int) -> float:
+    """Where in its line a text position lies, in px from the block's left."""
+    x, _ = line.cursorToX(position)  # type: ignore[misc]
+    return float(x)  # type: ignore[has-type]
 
 
 def rounded_path(rect: QRectF, radius: float, top: bool = True, bottom: bool = True) -> QPainterPath:

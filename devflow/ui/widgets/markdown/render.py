@@ -68,6 +68,7 @@ class Renderer:
         self._theme = look.theme
         self._parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
         self.references: References = {}
+        self.citing = True
         self.text_color = "text"
         self.fences: list[Fence] = []
         self._fresh = True
@@ -320,6 +321,8 @@ class Renderer:
         at = 0
         for found in re.finditer(f"{_REFERENCE.pattern}|({_BARE_LINK.pattern})", text):
             label = found[1]
+            if label is not None and not self.citing:
+                continue  # what a human typed cites nothing
             if label is not None and label[0].isdigit() and label not in self.references:
                 continue  # a bare number in brackets is a reference only when it is one
             cursor.insertText(text[at : found.start()], base)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen, QTextBlock, QTextDocumen
 from devflow.ui.theme import ThemeController
 from devflow.ui.widgets.markdown import formats as f
 from devflow.ui.widgets.markdown.render import Fence
-from devflow.ui.widgets.painting import baseline, draw_text, fill_round
+from devflow.ui.widgets.painting import baseline, draw_text, fill_round, line_x
 
 
 def paint_underlay(
@@ -160,8 +160,7 @@ def _span_rects(
         last = min(start + length, line.textStart() + line.textLength())
         if first >= last:
             continue
-        left, _ = line.cursorToX(first)
-        right, _ = line.cursorToX(last)
+        left, right = line_x(line, first), line_x(line, last)
         base = origin.y() + line.y() + line.ascent()
         top = round(base - 14)
         yield QRectF(origin.x() + left - widen, top, right - left + 2 * widen, height)

@@ -71,7 +71,7 @@ class MarkdownView(QTextBrowser):
         self.setFixedHeight(0)
 
     @property
-    def source(self) -> str:
+    def source(self) -> str:  # type: ignore[override]
         """The Markdown shown, whole."""
         return "".join(self._done) + self._tail
 
@@ -89,6 +89,10 @@ class MarkdownView(QTextBrowser):
         self._renderer.references = dict(references)
         if self._done or self._tail:
             self._again()
+
+    def set_citing(self, citing: bool) -> None:
+        """Whether `[K1]` is a reference here (default) or just text, as in what a human typed."""
+        self._renderer.citing = citing
 
     def set_muted(self, muted: bool) -> None:
         """Prose in the secondary colour (excerpts, thinking)."""

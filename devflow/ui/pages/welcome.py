@@ -1,0 +1,228 @@
+"""The first page of an empty home: what can be done now, and the composer under it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from devflow.domain.conversation import OFFLINE, ModelChoice
+from devflow.domain.provider import ProviderDraft, Roles
+from devflow.knowledge.acts import Actor
+from devflow.ui.context import UiContext
+from devflow.ui.widgets import Button, Card, FlowLayout, Label, OptionRow
+
+if TYPE_CHECKING:  # httpx loads when servers are looked for, not with the window
+    from devflow.providers.discovery import Found
+
+_COLUMN = 640
+_ROW = 72
+
+
+class WelcomeView(QScrollArea):
+    """A 640 px column, 88 from the top. `ask(text)` when a suggestion is clicked, `project_chosen(Project)`."""
+
+    ask = Signal(str)
+    project_chosen = Signal(object)
+
+    def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("welcomePage")
+        self._ctx = ctx
+        self._found: tuple[Found, ...] = ()
+        self._column = self._frame()
+        t = ctx.t
+        self._column.addWidget(Label(t("Start with a question"), "display"))
+        self._column.addSpacing(7)
+        self._sentence = Label("", "body", "muted", wrap=True)
+        self._column.addWidget(self._sentence)
+        self._column.addSpacing(28)
+        self._column.addWidget(self._steps())
+        self._column.addSpacing(24)
+        self._suggestions = self._suggestion_block()
+        self._column.addWidget(self._suggestions)
+        self._composer_slot = QVBoxLayout()
+        self._column.addLayout(self._composer_slot)
+        self._column.addStretch(1)
+        ctx.events.entries_changed.connect(self.refresh)
+        ctx.events.providers_changed.connect(self.refresh)
+        ctx.events.settings_changed.connect(self.refresh)
+        self.refresh()
+        ctx.tasks.launch(self._look_for_servers(), what="look for local servers", owner=self)
+
+    def set_composer(self, composer: QWidget) -> None:
+        """Take the page's composer into the column."""
+        self._composer_slot.addWidget(composer)
+
+    def refresh(self, _ids: object = None) -> None:
+        """Read again what is set up already."""
+        self._ctx.tasks.launch(self._read(), what="read the first steps", owner=self)
+
+    # building
+
+    def _frame(self) -> QVBoxLayout:
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        page = QWidget()
+        page.setProperty("role", "page")
+        row = QHBoxLayout(page)
+        row.setContentsMargins(24, 88, 24, 24)
+        holder = QWidget()
+        holder.setMaximumWidth(_COLUMN)
+        holder.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        row.addStretch(1)
+        row.addWidget(holder, 1000)
+        row.addStretch(1)
+        self.setWidget(page)
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        return column
+
+    def _steps(self) -> Card:
+        t, ctx = self._ctx.t, self._ctx
+        card = Card(padding=16)
+        self._model = OptionRow(ctx, t("Connect a model"), "", icon="cpu", height=_ROW)
+        self._folder = OptionRow(
+            ctx,
+            t("Choose a project folder"),
+            t("The assistant reads and writes only there"),
+            self._button(t("Choose…"), "chooseFolderButton", self._choose_folder),
+            icon="folder",
+            height=_ROW,
+        )
+        self._samples = OptionRow(ctx, t("Load the samples"), "", icon="inbox", height=_ROW)
+        for row in (self._model, self._folder, self._samples):
+            card.add_row(row)
+        return card
+
+    def _suggestion_block(self) -> QWidget:
+        block = QWidget()
+        column = QVBoxLayout(block)
+        column.setContentsMargins(0, 0, 0, 24)
+        column.setSpacing(8)
+        column.addWidget(Label(self._ctx.t("Try asking"), "small", "muted"))
+        holder = QWidget()
+        self._questions = FlowLayout(holder, gap=8)
+        column.addWidget(holder)
+        block.hide()
+        return block
+
+    def _button(self, text: str, name: str, act: object, variant: str = "default") -> Button:
+        button = Button(self._ctx, text, variant=variant)
+        button.setObjectName(name)
+        button.clicked.connect(act)
+        return button
+
+    # what is set up
+
+    async def _read(self) -> None:
+        loaded = await self._ctx.services.samples.state()
+        offline = (await self._ctx.services.models.main_choice()) == OFFLINE
+        self._show_sentence(offline)
+        self._show_model(offline)
+        self._show_samples(loaded)
+
+    def _show_sentence(self, offline: bool) -> None:
+        t = self._ctx.t
+        if offline:
+            text = t(
+                "It works right now: the offline assistant answers by quoting entries and pages."
+                " The steps below can wait."
+            )
+        else:
+            text = t("A model is connected. What it learns with you goes to the inbox first; you decide what stays.")
+        self._sentence.setText(text)
+
+    def _show_model(self, offline: bool) -> None:
+        t = self._ctx.t
+        if not offline:
+            self._mark(self._model, done=True, icon="cpu")
+            self._model.set_words(t("A model is connected"), t("Settings hold the others"))
+            self._model.set_controls(self._button(t("Change…"), "otherModelButton", self._other_model, "ghost"))
+            return
+        self._mark(self._model, done=False, icon="cpu")
+        other = self._button(t("Another…") if self._found else t("Connect…"), "otherModelButton", self._other_model)
+        if self._found:
+            server = self._found[0]
+            words = t.n(
+                "Found {name} on this machine, {count} model",
+                "Found {name} on this machine, {count} models",
+                len(server.models),
+                name=server.name,
+            )
+            self._model.set_words(t("Connect a model"), words)
+            use = self._button(t("Use it"), "useModelButton", self._use_found, "primary")
+            use.setEnabled(bool(server.models))
+            self._model.set_controls(use, other)
+        else:
+            self._model.set_words(t("Connect a model"), t("A server on this machine, or a service with a key"))
+            self._model.set_controls(other)
+
+    def _show_samples(self, loaded: bool) -> None:
+        t = self._ctx.t
+        questions = self._ctx.services.samples.questions(t.language)
+        self._mark(self._samples, done=loaded, icon="inbox")
+        if loaded:
+            self._samples.set_words(t("Samples loaded"), t("12 entries about DevFlow. One click removes them"))
+            remove = self._button(t("Remove"), "removeSamplesButton", self._remove_samples, "ghost")
+            self._samples.set_controls(remove)
+        else:
+            self._samples.set_words(t("Load the samples"), t("12 entries about DevFlow. One click removes them"))
+            self._samples.set_controls(self._button(t("Load"), "loadSamplesButton", self._load_samples))
+        self._questions.clear()
+        for text in questions if loaded else ():
+            button = self._button(text, "suggestionButton", self._ask, "suggestion")
+            self._questions.addWidget(button)
+        self._suggestions.setVisible(loaded and bool(questions))
+
+    def _mark(self, row: OptionRow, *, done: bool, icon: str) -> None:
+        assert row.icon is not None
+        row.icon.set_icon("check" if done else icon, "success" if done else "text-muted")
+
+    # what the human does
+
+    def _ask(self) -> None:
+        button = self.sender()
+        if isinstance(button, Button):
+            self.ask.emit(button.text())
+
+    def _load_samples(self) -> None:
+        work = self._ctx.services.samples.load(self._ctx.t.language, actor=Actor.user())
+        self._ctx.tasks.launch(work, what="load the samples")
+
+    def _remove_samples(self) -> None:
+        self._ctx.tasks.launch(self._ctx.services.samples.remove(actor=Actor.user()), what="remove the samples")
+
+    def _other_model(self) -> None:
+        self._ctx.shell.open_settings("providers")
+
+    def _use_found(self) -> None:
+        self._ctx.tasks.launch(self._connect(self._found[0]), what="connect a local server")
+
+    def _choose_folder(self) -> None:
+        self._ctx.tasks.launch(self._pick_folder(), what="choose a project folder", owner=self)
+
+    async def _look_for_servers(self) -> None:
+        self._found = await self._ctx.services.models.discover()
+        await self._read()
+
+    async def _connect(self, server: Found) -> None:
+        models = self._ctx.services.models
+        draft = ProviderDraft(server.name, server.base_url, server.preset, models=server.models)
+        config = await models.add(draft)
+        roles = await models.roles()
+        main = ModelChoice(config.id, server.models[0])
+        await models.save_roles(Roles(main=main, digest=roles.digest, extraction=roles.extraction))
+
+    async def _pick_folder(self) -> None:
+        chosen = await self._ctx.dialogs.choose_folder(self._ctx.t("Choose a project folder"), str(Path.home()))
+        if chosen is None:
+            return
+        project = await self._ctx.services.projects.ensure(chosen)
+        self._mark(self._folder, done=True, icon="folder")
+        self._folder.set_words(project.name, self._ctx.t("The assistant reads and writes only there"))
+        self.project_chosen.emit(project)

@@ -1,0 +1,90 @@
+"""What the window itself says in the status line and on the inbox badge: counts and providers, always read anew."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from devflow.domain.conversation import OFFLINE
+from devflow.domain.events import ExtractionChanged
+from devflow.domain.knowledge import Status
+from devflow.ui.context import UiContext
+from devflow.ui.widgets.rail import RailButton
+
+
+class StatusFeed(QObject):
+    """Reads once at the start and after every change that may move a number."""
+
+    def __init__(self, ctx: UiContext, inbox: RailButton | None, parent: QObject) -> None:
+        super().__init__(parent)
+        self._ctx = ctx
+        self._inbox = inbox
+        ctx.events.entries_changed.connect(self.refresh_library)
+        ctx.events.providers_changed.connect(self.refresh_provider)
+        ctx.events.settings_changed.connect(self.refresh_provider)
+        ctx.events.extraction_changed.connect(self._extraction)
+
+    def refresh(self) -> None:
+        self.refresh_library()
+        self.refresh_provider()
+
+    def refresh_library(self, _ids: object = None) -> None:
+        self._ctx.tasks.launch(self._count(), what="count the library", owner=self)
+
+    def refresh_provider(self, _ids: object = None) -> None:
+        self._ctx.tasks.launch(self._provider(), what="read the provider", owner=self)
+
+    async def _count(self) -> None:
+        t, say = self._ctx.t, self._ctx.shell.set_status
+        stats = await self._ctx.services.knowledge.knowledge_stats()
+        waiting = await self._ctx.services.knowledge.inbox_count()
+        published = stats.statuses.get(Status.PUBLISHED, 0)
+        if published:
+            text = t.n("{count} entry in the library", "{count} entries in the library", published)
+            say("library", "check", text, "good", "knowledge")
+        else:
+            say("library", "circle", t("Library empty"), "", "knowledge")
+        if self._inbox is not None:
+            spoken = t.n("Inbox, {count} to review", "Inbox, {count} to review", waiting)
+            self._inbox.set_badge(waiting, spoken)
+
+    async def _provider(self) -> None:
+        t, say = self._ctx.t, self._ctx.shell.set_status
+        choice = await self._ctx.services.models.main_choice()
+        if choice.provider_id == OFFLINE.provider_id:
+            say("provider", "dot", t("Offline assistant"), "good", "settings:providers")
+            say("extraction", "download", t("Extraction: paused, no model"), "", "settings:knowledge")
+            return
+        config = await self._ctx.services.models.get(choice.provider_id)
+        place = t("{provider} · this machine", provider=config.name) if _is_local(config.base_url) else config.name
+        say("provider", "dot", place, "good", "settings:providers")
+        say("extraction", "download", await self._extraction_at_rest(), "", "settings:knowledge")
+
+    async def _extraction_at_rest(self) -> str:
+        t = self._ctx.t
+        config = await self._ctx.services.knowledge.knowledge_get_config()
+        if not config.auto_extract:
+            return t("Extraction: off")
+        return {
+            "on_complete": t("Extraction: when the run ends"),
+            "on_idle": t("Extraction: when the chat is quiet"),
+            "manual_only": t("Extraction: by hand"),
+        }[config.trigger_mode.value]
+
+    def _extraction(self, event: ExtractionChanged) -> None:
+        t, say = self._ctx.t, self._ctx.shell.set_status
+        page = "inbox"
+        match event.state:
+            case "running":
+                say("extraction", "half-disc", t("Extraction: reading the conversation"), "busy", page)
+            case "done":
+                say("extraction", "check", t("Extraction: done, {count} new", count=event.created), "good", page)
+            case "nothing_new":
+                say("extraction", "check", t("Extraction: done, nothing new"), "good", page)
+            case "failed" | "dropped":
+                say("extraction", "warning", t("Extraction failed"), "trouble", page)
+            case _:
+                self.refresh_provider()
+
+
+def _is_local(base_url: str) -> bool:
+    return any(host in base_url for host in ("//127.0.0.1", "//localhost", "//[::1]"))
