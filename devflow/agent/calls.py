@@ -8,7 +8,8 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.request import CallChunk
 from devflow.domain.run import CallState, Risk
 from devflow.store.runs import NewCall
-from devflow.tools.registry import Tool, ToolContext, parse_arguments
+from devflow.tools.registry import parse_arguments
+from devflow.tools.tool import Tool, ToolContext
 
 
 async def prepare_calls(
@@ -16,7 +17,8 @@ async def prepare_calls(
 ) -> tuple[NewCall, ...]:
     """A row for each call, in order. One that cannot work is a row too: failed, with a sentence for the model.
 
-    `unattended`: nobody can be asked, and the tools offered are those that the user named for this run.
+    `unattended`: nobody can be asked, and the tools offered are those that the user named for this run: that is their
+    approval, without a diff to hold it against.
     """
     return tuple([await _prepare(call, tools, context, unattended=unattended) for call in asked])
 
@@ -28,11 +30,11 @@ async def _prepare(call: CallChunk, tools: Mapping[str, Tool], context: ToolCont
         return _failed(call, Risk.READS, f"There is no tool named {call.tool!r} here. Tools: {known}.")
     try:
         arguments = parse_arguments(tool, call.arguments)
-        needs_approval = tool.needs_approval(arguments, context)
+        needs_approval = tool.needs_approval(arguments, context) and not unattended
         preview = await tool.preview(arguments, context) if needs_approval else None
     except UserFacing as refusal:
         return _failed(call, tool.risk, _sentence(refusal))
-    state = CallState.AWAITING if needs_approval and not unattended else CallState.APPROVED
+    state = CallState.AWAITING if needs_approval else CallState.APPROVED
     return NewCall(call.wire_id, call.tool, call.arguments, state, tool.risk, preview)
 
 

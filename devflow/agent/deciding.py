@@ -10,9 +10,11 @@ from devflow.domain.conversation import Conversation
 from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
+from devflow.tools.policy import add_rule, rule_for
 from devflow.tools.registry import parse_arguments
 
-Scope = Literal["once"]
+Scope = Literal["once", "conversation", "always"]
+"""How far a yes reaches: this call, the same one in this conversation, or the same one in this workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,21 @@ async def decide(engine: Engine, call_id: str, decision: Decision) -> Outcome:
     call = await engine.db.read(lambda session: runs.call(session, call_id))
     if decision.allow and decision.arguments is not None and decision.arguments != call.arguments:
         return await _show_edited(engine, call, decision.arguments)
-    return await engine.db.write(lambda unit: _record(unit, engine, call_id, decision))
+    outcome = await engine.db.write(lambda unit: _record(unit, engine, call_id, decision))
+    if outcome.decided and decision.allow and decision.scope != "once":
+        await _keep_rule(engine, call, decision.scope)
+    return outcome
+
+
+async def _keep_rule(engine: Engine, call: ToolCall, scope: Scope) -> None:
+    """Remember the yes for exactly this tool and target, in this workspace (spec 03, rule 4)."""
+    conversation, only = await engine.db.read(lambda session: _scene(session, call))
+    context = await engine.tool_context(conversation)
+    tool = engine.tools(context, only)[call.tool]
+    subject = tool.subject(parse_arguments(tool, call.arguments))
+    workspace = conversation.project.path if conversation.project else ""
+    within = conversation.id if scope == "conversation" else None
+    await add_rule(engine.settings, rule_for(subject, workspace, conversation_id=within))
 
 
 async def _show_edited(engine: Engine, call: ToolCall, arguments: str) -> Outcome:

@@ -17,7 +17,8 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
-from devflow.tools.registry import ToolContext, ToolOutcome, Voided, parse_arguments
+from devflow.tools.registry import parse_arguments
+from devflow.tools.tool import ToolContext, ToolOutcome, Voided
 
 log = logging.getLogger(__name__)
 

@@ -34,7 +34,7 @@ from devflow.providers.protocol import Provider
 from devflow.store import conversations, runs
 from devflow.store.database import Database, Session, Unit
 from devflow.store.runs import NewCall
-from devflow.tools.registry import Tool
+from devflow.tools.tool import Tool
 
 CHECKPOINT_S = 1.0
 """Streaming text is on disk after at most so many seconds."""

@@ -11,6 +11,9 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
+from devflow.agent.conversations import Conversations
+from devflow.agent.engine import Engine
+from devflow.agent.turns import Turns
 from devflow.app.i18n import SYSTEM, translator
 from devflow.app.paths import AppPaths
 from devflow.domain.events import Hub
@@ -19,7 +22,13 @@ from devflow.knowledge.projects import Projects
 from devflow.knowledge.samples import Samples
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
+from devflow.models.keys import Keys, home_id
+from devflow.models.registry import Models
+from devflow.prompt.compose import compose_probe
+from devflow.prompt.lookup import Lookups
+from devflow.prompt.templates import Templates
 from devflow.store.database import Database, prune_changes
+from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
 from devflow.store.watch import watch
 
@@ -36,6 +45,11 @@ class Core:
     projects: Projects
     knowledge: Knowledge
     samples: Samples
+    keys: Keys
+    models: Models
+    conversations: Conversations
+    turns: Turns
+    lock: ProcessLock
     translator: Translator
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -50,22 +64,13 @@ async def open_core(
     """
     hub = Hub()
     db = open_database(paths, hub)
+    lock = ProcessLock(paths.locks)
     try:
-        child = is_agent_child(environ)
-        settings = Settings(db)
-        core = Core(
-            paths=paths,
-            hub=hub,
-            db=db,
-            settings=settings,
-            projects=Projects(db),
-            knowledge=Knowledge(db, settings, agent_child=child),
-            samples=Samples(db, paths.resources, agent_child=child),
-            translator=translator(paths.resources, language, environ),
-        )
+        core = await _build(paths, hub, db, lock, language, environ)
         if background:
             await _start(core)
     except BaseException:
+        lock.close()
         db.close()
         raise
     return core
@@ -76,8 +81,11 @@ async def close_core(core: Core) -> None:
     for task in core.tasks:
         task.cancel()
     await asyncio.gather(*core.tasks, return_exceptions=True)
+    await core.turns.close()
+    await core.models.close()
     core.settings.close()
     core.db.close()
+    core.lock.close()
 
 
 @contextlib.asynccontextmanager
@@ -94,6 +102,45 @@ def is_agent_child(environ: Mapping[str, str] = os.environ) -> bool:
     return environ.get(AGENT_CHILD, "") not in ("", "0")
 
 
+async def _build(
+    paths: AppPaths, hub: Hub, db: Database, lock: ProcessLock, language: str, environ: Mapping[str, str]
+) -> Core:
+    child = is_agent_child(environ)
+    settings = Settings(db)
+    knowledge = Knowledge(db, settings, agent_child=child)
+    keys = Keys(paths, await home_id(settings))
+    models = Models(db, keys, settings, hub, resources=paths.resources, probe_request=compose_probe)
+    templates = Templates(paths.resources)
+    engine = Engine(
+        db=db,
+        hub=hub,
+        settings=settings,
+        knowledge=knowledge,
+        models=models,
+        templates=templates,
+        lookups=Lookups(db, settings, templates, hub),
+        lock=lock,
+        home=paths.home,
+    )
+    return Core(
+        paths=paths,
+        hub=hub,
+        db=db,
+        settings=settings,
+        projects=Projects(db),
+        knowledge=knowledge,
+        samples=Samples(db, paths.resources, agent_child=child),
+        keys=keys,
+        models=models,
+        conversations=Conversations(db),
+        turns=Turns(engine),
+        lock=lock,
+        translator=translator(paths.resources, language, environ),
+    )
+
+
 async def _start(core: Core) -> None:
+    """What a program that stays does: mend the runs that others left behind, and hear what others write."""
     await core.db.write(prune_changes)
+    await core.turns.recover()
     core.tasks.append(asyncio.create_task(watch(core.db, core.hub), name="watch"))

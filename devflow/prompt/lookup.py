@@ -21,7 +21,6 @@ from devflow.knowledge.settings import Settings
 from devflow.prompt.budget import library_chars
 from devflow.prompt.library import Found, render_library
 from devflow.prompt.templates import Templates, language_of
-from devflow.retrieval.entries import relevant_entries
 from devflow.retrieval.hits import Hit
 from devflow.store import conflicts, conversations, entries, receipts, runs
 from devflow.store.database import Database, Session, Unit
@@ -71,6 +70,8 @@ class Lookups:
             return NotUsed("conversation")
         project = state.conversation.project
         try:
+            from devflow.retrieval.entries import relevant_entries
+
             return await self._db.read(
                 lambda session: relevant_entries(
                     session, state.question, project_id=project.id if project else None, limit=TOP
