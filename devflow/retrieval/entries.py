@@ -58,6 +58,19 @@ def search_entries(
     return SearchResult(hits(session, parsed, weighed, page, len(like.ids) - offset), total, like.partial)
 
 
+def matching_ids(
+    session: Any, query: str, filters: Filters | None = None, *, scan_cap: int = SCAN_CAP
+) -> tuple[str, ...]:
+    """The ids of all entries that `search_entries` finds, in its order; nothing is loaded. For a list that scrolls."""
+    if not query.strip():
+        return ()
+    parsed = parse(query)
+    scope = Scope.of(filters or Filters())
+    like = search_lookup.containing(session, parsed.needle, scope, scan_cap, scan_cap).ids
+    ranked = ranking.rank(session, parsed, ranking.weigh(session, parsed), scope, scan_cap)
+    return tuple(dict.fromkeys((*like, *(found.id for found in ranked))))
+
+
 def hits(
     session: Any, query: Query, weighed: Sequence[Weighed], page: Sequence[tuple[str, float]], like: int
 ) -> tuple[Hit, ...]:
@@ -98,4 +111,4 @@ def _total(session: Any, query: Query, scope: Scope, scan_cap: int) -> int:
     like = search_lookup.containing(session, query.needle, scope, scan_cap, scan_cap).ids
     known = [term.text for term in query.terms]
     by_terms = search_lookup.matching(session, known, scope, -1) if known else []
-    return len({*like, *(id for id, _ in by_terms)})
+    return len({*like, *(row[0] for row in by_terms)})
