@@ -23,13 +23,12 @@ from devflow.app.i18n import translator
 from devflow.app.paths import AppPaths
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import Translator
+from devflow.ui.application import shared_theme
 from devflow.ui.context import Services
 from devflow.ui.icons import IconProvider
 from devflow.ui.tasks import TaskOwner
 from devflow.ui.theme import ThemeController
-from devflow.ui.widgets.dialogs import MessageDialog
-from devflow.ui.widgets.focusring import FocusRing
-from devflow.ui.widgets.rail import install_tab_role
+from devflow.ui.widgets.dialogs import Dialogs, MessageDialog
 from devflow.ui.window import MainWindow, Pages
 
 log = logging.getLogger(__name__)
@@ -98,7 +97,7 @@ class Desktop:
         try:
             appearance = await core.settings.get("appearance")
             remembered = await core.settings.get("window")
-            theme = shared_theme(app, paths)
+            theme = shared_theme(app, paths.resources)
             tasks = TaskOwner()
             window = MainWindow(
                 services=services_of(core),
@@ -176,19 +175,6 @@ def built_pages() -> Pages:
     return Pages(chat=ChatPage, knowledge=KnowledgePage, inbox=InboxPage, settings=SettingsDialog)
 
 
-def shared_theme(app: QApplication, paths: AppPaths) -> ThemeController:
-    """The application's theme; made once, since it restyles the whole application."""
-    found = app.findChild(ThemeController)
-    if found is not None:
-        return found
-    theme = ThemeController(app, paths.resources / "style")
-    FocusRing(app, theme)
-    kept: list[Any] = []
-    install_tab_role(kept)
-    app.setProperty("accessibleTabs", kept)
-    return theme
-
-
 def _application(arguments: Sequence[str]) -> QApplication:
     QCoreApplication.setApplicationName("DevFlow")
     QCoreApplication.setOrganizationName("DevFlow")
@@ -225,7 +211,7 @@ async def _refuse(app: QApplication, paths: AppPaths, error: UserFacing) -> None
     t = translator(paths.resources)
     log.error("not started: %s", error)
     print(f"{error.render(t)} {error.render_hint(t)}".strip(), file=sys.stderr)
-    theme = shared_theme(app, paths)
+    theme = shared_theme(app, paths.resources)
     look = _Look(theme, IconProvider(theme, paths.resources / "icons"), t)
     dialog = MessageDialog(look, error.render(t), error.render_hint(t), act="")
     closed: asyncio.Future[int] = asyncio.get_running_loop().create_future()

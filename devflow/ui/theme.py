@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -87,8 +87,16 @@ class ThemeController(QObject):
 
     changed = Signal()
 
-    def __init__(self, app: QApplication, style_dir: Path, mode: ThemeMode = ThemeMode.SYSTEM) -> None:
+    def __init__(
+        self,
+        app: QApplication,
+        style_dir: Path,
+        mode: ThemeMode = ThemeMode.SYSTEM,
+        *,
+        system_is_dark: Callable[[], bool] | None = None,
+    ) -> None:
         super().__init__(app)
+        self._system_is_dark = system_is_dark or _system_is_dark
         self._app = app
         self._style_dir = style_dir
         self.tokens = Tokens.load(style_dir / "tokens.json")
@@ -97,6 +105,8 @@ class ThemeController(QObject):
         self._mode = mode
         self._palette = self._wanted()
         self.reduced_motion = False
+        self.kept: list[Any] = []
+        """What must live as long as the application, and Qt only borrows."""
         app.setStyle(QStyleFactory.create("Fusion"))
         app.styleHints().colorSchemeChanged.connect(self._follow_system)
         self._apply()
@@ -144,8 +154,7 @@ class ThemeController(QObject):
             case ThemeMode.DARK:
                 return self.tokens.dark
             case ThemeMode.SYSTEM:
-                dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-                return self.tokens.dark if dark else self.tokens.light
+                return self.tokens.dark if self._system_is_dark() else self.tokens.light
 
     def _follow_system(self) -> None:
         wanted = self._wanted()
@@ -158,6 +167,10 @@ class ThemeController(QObject):
         self._app.setPalette(qt_palette(self._palette))
         self._app.setFont(self.font("ui"))
         self._app.setStyleSheet(stylesheet(self._template, self._palette, self._style_dir))
+
+
+def _system_is_dark() -> bool:
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 def stylesheet(template: str, palette: Palette, style_dir: Path) -> str:

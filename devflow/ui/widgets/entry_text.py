@@ -1,0 +1,105 @@
+"""An entry as it is read: title, prose, tags, in a column that scrolls."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QTextEdit, QVBoxLayout, QWidget
+
+from devflow.domain.knowledge import Entry
+from devflow.domain.text.passages import spans
+from devflow.ui.context import UiContext
+from devflow.ui.widgets.chips import Chip, Label
+from devflow.ui.widgets.layouts import FlowLayout
+from devflow.ui.widgets.markdown import MarkdownView
+
+EDGE = 28
+
+
+class DetailScroll(QScrollArea):
+    """A column at most `width` px wide, 28 px from the pane's edges; put widgets into `column`."""
+
+    def __init__(self, width: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        page = QWidget()
+        page.setProperty("role", "page")
+        body = QWidget()
+        body.setMaximumWidth(width)
+        self.column = QVBoxLayout(body)
+        self.column.setContentsMargins(0, 18, 0, 72)
+        self.column.setSpacing(0)
+        row = QHBoxLayout(page)
+        row.setContentsMargins(EDGE, 0, EDGE, 0)
+        row.setSpacing(0)
+        row.addWidget(body, 1000)
+        row.addStretch(1)
+        self.setWidget(page)
+
+    def to_top(self) -> None:
+        self.verticalScrollBar().setValue(0)
+
+
+class EntryText(QWidget):
+    """Title, a line of the caller's under it (`under_title`), the rendered text, the tags.
+
+    `mark(terms)` puts the match ground under the searched terms.
+    """
+
+    def __init__(self, ctx: UiContext, under_title: QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = ctx
+        self._terms: tuple[str, ...] = ()
+        self._tags: tuple[str, ...] | None = None
+        self.title = Label("", "title", wrap=True)
+        self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.prose = MarkdownView(ctx)
+        self.prose.setAccessibleName(ctx.t("Content"))
+        self.prose.set_citing(False)
+        self.prose.link_activated.connect(ctx.shell.open_link)
+        self._chips = QWidget()
+        self._flow = FlowLayout(self._chips)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.title)
+        if under_title is not None:
+            column.addSpacing(4)
+            column.addWidget(under_title)
+        column.addSpacing(10)
+        column.addWidget(self.prose)
+        column.addSpacing(10)
+        column.addWidget(self._chips)
+        ctx.theme.changed.connect(self._mark_again)
+
+    def show_entry(self, entry: Entry) -> None:
+        self.title.setText(entry.title)
+        if self.prose.source != entry.content:
+            self.prose.set_markdown(entry.content)
+        if self._tags != entry.tags:
+            self._tags = entry.tags
+            self._flow.clear()
+            for tag in entry.tags:
+                self._flow.addWidget(Chip(tag, "tag"))
+            self._chips.setVisible(bool(entry.tags))
+            self._chips.updateGeometry()
+        self._mark_again()
+
+    def mark(self, terms: tuple[str, ...]) -> None:
+        self._terms = terms
+        self._mark_again()
+
+    def _mark_again(self) -> None:
+        marks: list[QTextEdit.ExtraSelection] = []
+        if self._terms:
+            for start, end in spans(self.prose.document().toPlainText(), self._terms):
+                mark = QTextEdit.ExtraSelection()
+                cursor = QTextCursor(self.prose.document())
+                cursor.setPosition(start)
+                cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+                mark.cursor = cursor  # type: ignore[attr-defined]
+                mark.format.setBackground(self._look.theme.color("match"))  # type: ignore[attr-defined]
+                marks.append(mark)
+        self.prose.setExtraSelections(marks)
