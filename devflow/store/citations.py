@@ -40,4 +40,4 @@ def uses_of(session: Session, entry_id: str) -> tuple[Use, ...]:
         .where(CitationRow.entry_id == entry_id, ConversationRow.deleted_at.is_(None))
         .order_by(CitationRow.created_at.desc())
     )
-    return tuple(Use(*row) for row in rows.tuples())
+    return tuple(Use(*row) for row in rows)

@@ -17,4 +17,4 @@ def among(session: Session, ids: Sequence[str]) -> frozenset[frozenset[str]]:
             EntryLinkRow.relation == "conflict", EntryLinkRow.entry_id.in_(ids), EntryLinkRow.other_id.in_(ids)
         )
     )
-    return frozenset(frozenset(pair) for pair in rows.tuples())
+    return frozenset(frozenset(pair) for pair in rows)

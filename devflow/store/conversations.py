@@ -129,7 +129,7 @@ def search_messages(session: Session, query: str, limit: int = 50) -> tuple[Mess
         .limit(limit)
     )
     return tuple(
-        MessageHit(row[0], row[1], row[2], Role(row[3]), _excerpt(row[4], query), row[5]) for row in rows.tuples()
+        MessageHit(row[0], row[1], row[2], Role(row[3]), _excerpt(row[4], query), row[5]) for row in rows
     )
 
 
@@ -230,7 +230,7 @@ def message(session: Session, id: str) -> Message:
 
 def messages_of(session: Session, ids: Iterable[str]) -> tuple[Message, ...]:
     """These messages, oldest first; unknown ids are left out."""
-    rows = session.execute(_message_columns().where(MessageRow.id.in_(tuple(ids))).order_by(MessageRow.seq)).tuples()
+    rows = session.execute(_message_columns().where(MessageRow.id.in_(tuple(ids))).order_by(MessageRow.seq))
     return tuple(_message_of(row) for row in rows)
 
 
@@ -241,7 +241,7 @@ def path_to(session: Session, message_id: str | None) -> tuple[Message, ...]:
     ids = select(MessageRow.id, MessageRow.parent_id).where(MessageRow.id == message_id).cte("up", recursive=True)
     above = aliased(MessageRow)
     ids = ids.union_all(select(above.id, above.parent_id).join(ids, above.id == ids.c.parent_id))
-    rows = session.execute(_message_columns().join(ids, ids.c.id == MessageRow.id)).tuples()
+    rows = session.execute(_message_columns().join(ids, ids.c.id == MessageRow.id))
     by_id = {row[0]: _message_of(row) for row in rows}
     found: list[Message] = []
     at: str | None = message_id
@@ -269,7 +269,7 @@ def path(session: Session, conversation_id: str) -> Path:
             .where(MessageRow.conversation_id == conversation_id)
             .order_by(MessageRow.seq)
         )
-        for id, parent in rows.tuples():
+        for id, parent in rows:
             if parent in parents:
                 families.setdefault(parent, []).append(id)
     siblings = {
@@ -288,7 +288,7 @@ def newest_leaf_below(session: Session, message_id: str) -> str:
         .where(MessageRow.conversation_id == top.conversation_id, MessageRow.seq > top.seq)
         .order_by(MessageRow.seq)
     )
-    newest = {parent: id for id, parent in rows.tuples()}
+    newest = {parent: id for id, parent in rows}
     at = message_id
     while at in newest:
         at = newest[at]

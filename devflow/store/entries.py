@@ -61,7 +61,7 @@ def get_many(session: Session, ids: Iterable[str]) -> tuple[Entry, ...]:
     query = select(EntryRow, ProjectRow).outerjoin(ProjectRow, EntryRow.project_id == ProjectRow.id)
     found = {
         row.id: to_entry(row, projects.to_project(project) if row.project_id else None)
-        for row, project in session.execute(query.where(EntryRow.id.in_(wanted))).tuples()
+        for row, project in session.execute(query.where(EntryRow.id.in_(wanted)))
     }
     return tuple(found[id] for id in wanted if id in found)
 

@@ -117,7 +117,7 @@ def numbers(session: Session, conversation_id: str) -> dict[int, str]:
     rows = session.execute(
         select(EntryNumberRow.number, EntryNumberRow.entry_id).where(EntryNumberRow.conversation_id == conversation_id)
     )
-    return dict(rows.tuples().all())
+    return dict(rows.all())
 
 
 # as JSON ------------------------------------------------------------------------------------------------------------

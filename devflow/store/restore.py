@@ -53,7 +53,7 @@ def _check(paths: Places, backup: Path) -> None:
 
 
 def _refuse_in_use(database: Path) -> None:
-    """Every connection in WAL mode holds a shared lock while it is open, so that an exclusive one shows there is none."""
+    """In WAL mode every open connection holds a shared lock: getting an exclusive one shows that there is none."""
     if not database.exists() or database.stat().st_size == 0:
         return
     try:

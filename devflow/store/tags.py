@@ -24,4 +24,4 @@ def counts(session: Session, where: Sequence[ColumnElement[bool]]) -> Sequence[t
     items = func.json_each(EntryRow.tags).table_valued("value")
     query = select(items.c.value, func.count()).select_from(EntryRow).join(items, onclause=true())
     query = query.where(*where).group_by(items.c.value)
-    return session.execute(query).tuples().all()
+    return session.execute(query).all()
