@@ -7,7 +7,7 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -40,7 +40,7 @@ CLOSE_WITHIN = 2.0
 def run(paths: AppPaths, arguments: Sequence[str] = ()) -> int:
     """Show the window until it is closed; returns the exit code. A second start for the same home raises the first."""
     logs.set_up(paths)
-    app = _application(arguments)
+    app = make_application(arguments)
     only = OnlyOne(paths.home)
     if not only.claim():
         return 0
@@ -90,12 +90,15 @@ class Desktop:
         *,
         core: Core | None = None,
         dialogs: Dialogs | None = None,
+        appearance: Mapping[str, Any] | None = None,
         pages: Pages | None = None,
     ) -> Desktop:
-        """Open core and window. Raises DatabaseProblem and the like; nothing stays open then."""
+        """Open core and window. Raises DatabaseProblem and the like; nothing stays open then.
+
+        `appearance` stands in for the stored one (language, theme).
+        """
         core = core or await open_core(paths, background=True)
         try:
-            appearance = await core.settings.get("appearance")
             remembered = await core.settings.get("window")
             theme = shared_theme(app, paths.resources)
             tasks = TaskOwner()
@@ -107,7 +110,7 @@ class Desktop:
                 tasks=tasks,
                 pages=pages or built_pages(),
                 make_translator=_translators(app, paths),
-                appearance=appearance,
+                appearance=appearance or await core.settings.get("appearance"),
                 remembered=remembered,
                 dialogs=dialogs,
             )
@@ -175,7 +178,8 @@ def built_pages() -> Pages:
     return Pages(chat=ChatPage, knowledge=KnowledgePage, inbox=InboxPage, settings=SettingsDialog)
 
 
-def _application(arguments: Sequence[str]) -> QApplication:
+def make_application(arguments: Sequence[str]) -> QApplication:
+    """The process's one QApplication, with its names set."""
     QCoreApplication.setApplicationName("DevFlow")
     QCoreApplication.setOrganizationName("DevFlow")
     app = QApplication.instance() or QApplication(["devflow", *arguments])
