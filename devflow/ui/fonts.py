@@ -28,6 +28,7 @@ class Fonts:
         self._roles = dict(roles)
         self._roles["code-small"] = FontRole(px=12, weight=400, line=18)
         self._roles["small-strong"] = FontRole(px=12, weight=500, line=18)
+        self._roles["section"] = FontRole(px=13, weight=600, line=20)
         self._families = {kind: _installed(names) for kind, names in families.items()}
         self._made: dict[str, QFont] = {}
 
@@ -36,6 +37,10 @@ class Fonts:
         if role not in self._made:
             self._made[role] = self._make(role)
         return QFont(self._made[role])
+
+    def line(self, role: str) -> int:
+        """The role's line height, in px."""
+        return self._roles[role].line
 
     def _make(self, role: str) -> QFont:
         spec = self._roles[role]

@@ -136,7 +136,7 @@ class ThemeController(QObject):
 
     def line_height(self, role: str) -> int:
         """The line height of a role, in px."""
-        return self.tokens.font_roles[role].line
+        return self.fonts.line(role)
 
     def duration(self, name: str) -> int:
         """A motion token in ms; 0 when motion is reduced. The undo window is a deadline, not motion, and stays."""

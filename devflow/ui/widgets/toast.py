@@ -53,6 +53,13 @@ class UndoBar(QWidget):
         self.button.show()
         self._show(text)
 
+    def show_action(self, text: str, label: str, act: Callable[[], object]) -> None:
+        """Say `text` and offer one act that undoes nothing (`Open`); `act` is called once, on click."""
+        self._act = act
+        self.button.set_words(label, "", icon="")
+        self.button.show()
+        self._show(text)
+
     def show_message(self, text: str) -> None:
         """Say `text` without an act."""
         self._act = None
@@ -128,26 +135,31 @@ class _UndoButton(QPushButton):
         super().__init__(parent)
         self._look = look
         self._key = ""
+        self._icon_name = "undo"
         self.setProperty("variant", "link")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    def set_words(self, text: str, key: str) -> None:
+    def set_words(self, text: str, key: str, icon: str = "undo") -> None:
         self.setText(text)
         self.setAccessibleName(text)
         self._key = key
+        self._icon_name = icon
         theme = self._look.theme
-        width = 20 + text_width(text, theme.font("ui-strong")) + 6 + text_width(key, theme.font("small"))
+        width = (20 if icon else 0) + text_width(text, theme.font("ui-strong"))
+        width += 6 + text_width(key, theme.font("small")) if key else 0
         self.setFixedWidth(round(width) + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
         painter = QPainter(self)
         rect = QRectF(self.rect())
-        self._look.icons.paint(painter, 0, rect.center().y() - 7, "undo", "tooltip-accent", 14)
+        if self._icon_name:
+            self._look.icons.paint(painter, 0, rect.center().y() - 7, self._icon_name, "tooltip-accent", 14)
         font = theme.font("ui-strong")
         font.setUnderline(self.underMouse())
-        x = draw_text(painter, 20, baseline(rect, font), self.text(), font, theme.color("tooltip-accent"))
+        x = 20 if self._icon_name else 0
+        x = draw_text(painter, x, baseline(rect, font), self.text(), font, theme.color("tooltip-accent"))
         small = theme.font("small")
         draw_text(painter, x + 6, baseline(rect, font), self._key, small, theme.color("tooltip-accent", 0.8))
