@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 def get(session: Session, group: str) -> Any:
     """The group's value as JSON has it; None where there is none, or one that is not JSON (which the log then says)."""
     stored = session.scalar(select(type_coerce(SettingRow.value, Text)).where(SettingRow.key == group))
-    if stored is None:
-        return None
+    if not isinstance(stored, str):
+        return stored  # nothing, or a bare number, which SQLite keeps as one
     try:
         return json.loads(stored)
     except ValueError as error:
