@@ -15,6 +15,7 @@ from devflow.domain.errors import ProviderFailed
 from devflow.domain.messages import N_
 
 WORDS_MAX = 300  # characters of a server's own words that are shown
+_SECRET_MIN = 4  # characters; shorter "keys" are made up for a server that wants none, and occur in every word
 
 
 class WireFailure(ProviderFailed):
@@ -237,7 +238,7 @@ def words_of(body: bytes | str, secrets: Iterable[str] = ()) -> str:
 def tidy(words: str, secrets: Iterable[str] = ()) -> str:
     """One shown line of foreign text."""
     for secret in secrets:
-        if secret:
+        if len(secret) >= _SECRET_MIN:
             words = words.replace(secret, "[key]")
     words = " ".join("".join(c if c.isprintable() else " " for c in words[:5_000]).split())
     if len(words) > WORDS_MAX:

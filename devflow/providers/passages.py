@@ -180,7 +180,10 @@ def _flowed(lines: list[str]) -> str:
 
 
 def _window(found: list[Piece], scores: list[float], limit: int) -> tuple[int, int]:
-    """Grow from the best piece to whichever neighbour says more, while it fits; mere context fills half at most."""
+    """Grow from the best piece to whichever neighbour says more, while it fits.
+
+    A neighbour that says nothing about the question is context: of the same paragraph only, and up to half the room.
+    """
     best = max(range(len(found)), key=lambda i: (scores[i] / (1 + math.log1p(_size(found[i].text) / 80)), -i))
     start, stop = best, best + 1
     size = _size(found[best].text)
@@ -188,7 +191,8 @@ def _window(found: list[Piece], scores: list[float], limit: int) -> tuple[int, i
         fits = []
         for index in (start - 1, stop):
             if 0 <= index < len(found):
-                room = limit if scores[index] > 0 else limit // 2
+                same = any(found[index].block == found[at].block for at in (start, stop - 1))
+                room = limit if scores[index] > 0 else limit // 2 if same else 0
                 if size + _size(found[index].text) <= room:
                     fits.append((scores[index], index))
         if not fits:
