@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -255,8 +257,9 @@ def _words(error: Exception) -> str:
             link = link.exceptions[0]
         if isinstance(link, ssl.SSLCertVerificationError):
             return f"its certificate is not trusted ({link.verify_message})"
-        if isinstance(link, OSError) and link.strerror:
-            return link.strerror
+        if isinstance(link, OSError) and link.errno and not isinstance(link, ssl.SSLError):
+            # asyncio puts words of its own ("Connect call failed") where the system's belong; a resolver has its own.
+            return str(link.strerror) if isinstance(link, socket.gaierror) else os.strerror(link.errno)
         link, seen = link.__cause__ or link.__context__, seen + 1
     return str(error) or type(error).__name__
 
