@@ -1,0 +1,310 @@
+"""The card on which a human decides about a tool call. It never takes the focus; nothing but its buttons decides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMenu, QScrollArea, QVBoxLayout, QWidget
+
+from devflow.domain.run import ToolCall
+from devflow.ui.context import UiContext
+from devflow.ui.pages.chat.argument_editor import ArgumentEditor
+from devflow.ui.pages.chat.patch import patch_note, patch_rows
+from devflow.ui.pages.chat.tool_line import CodeText
+from devflow.ui.pages.chat.tool_words import arguments_of, request_of, risk_words, target_of
+from devflow.ui.widgets import (
+    Button,
+    Chip,
+    CodeDiff,
+    ElidedLabel,
+    Hairline,
+    IconButton,
+    IconLabel,
+    Label,
+    NoticeStrip,
+)
+
+_MAX_BODY = 420
+
+
+class ApprovalCard(QFrame):
+    """`decided(allow, reason, arguments)`: arguments is JSON text when they were edited, else None.
+
+    A press disables every button at once, so that a double click decides once; `refuse` brings them back with words.
+    """
+
+    decided = Signal(bool, str, object)
+
+    def __init__(self, ctx: UiContext, call: ToolCall, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._ctx = ctx
+        self.call = call
+        self._json = False
+        self._editor: ArgumentEditor | None = None
+        self._content: QWidget | None = None
+        self.setObjectName("approvalCard")
+        self.setProperty("role", "card")
+        self.setProperty("focusRadius", 8)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.problem = NoticeStrip(ctx, "", "danger")
+        self.problem.hide()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(1, 1, 1, 1)
+        self._column.setSpacing(0)
+        self._head = _Head(ctx)
+        self._head.view_wanted.connect(self._toggle_view)
+        self._head.copy_wanted.connect(self._copy)
+        self._body = QVBoxLayout()
+        self._body.setContentsMargins(0, 0, 0, 0)
+        self._column.addWidget(self._head)
+        self._column.addWidget(Hairline())
+        self._column.addLayout(self._body)
+        self._column.addWidget(Hairline())
+        self._column.addWidget(self._foot())
+        self.show_call(call)
+
+    def show_call(self, call: ToolCall) -> None:
+        """Show the call as it stands now: new arguments or a new preview ask for a new decision."""
+        fresh = call != self.call
+        self.call = call
+        self._head.show_call(call)
+        self.setAccessibleName(f"{request_of(self._ctx.t, call)}: {target_of(call)}")
+        if fresh or self._content is None:
+            self._editor = None
+            self._show_content()
+            self.set_deciding(False)
+
+    def set_deciding(self, deciding: bool) -> None:
+        for control in (self.approve, self.deny, self.edit, self.reason):
+            control.setEnabled(not deciding)
+        if deciding:
+            self.problem.hide()
+
+    def refuse(self, words: str) -> None:
+        """The decision was not taken: say why and let the human decide again."""
+        self.set_deciding(False)
+        self.problem.say(words)
+
+    def _foot(self) -> QWidget:
+        t = self._ctx.t
+        self.approve = Button(self._ctx, t("Allow once"), variant="primary")
+        self.approve.setObjectName("approveButton")
+        self.edit = Button(self._ctx, t("Edit arguments"))
+        self.edit.setObjectName("editArgumentsButton")
+        self.reason = QLineEdit()
+        self.reason.setObjectName("denyReason")
+        self.reason.setPlaceholderText(t("Reason for denying (the model is told)"))
+        self.reason.setAccessibleName(t("Reason for denying"))
+        self.deny = Button(self._ctx, t("Deny"), variant="danger")
+        self.deny.setObjectName("denyButton")
+        self.approve.clicked.connect(self._allow)
+        self.deny.clicked.connect(self._refuse)
+        self.reason.returnPressed.connect(self._refuse)
+        self.edit.clicked.connect(self._edit)
+        foot = QWidget()
+        column = QVBoxLayout(foot)
+        column.setContentsMargins(13, 10, 13, 9)
+        column.setSpacing(8)
+        column.addWidget(self.problem)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.approve)
+        row.addWidget(self.edit)
+        row.addSpacing(4)
+        row.addWidget(self.reason, 1)
+        row.addWidget(self.deny)
+        column.addLayout(row)
+        return foot
+
+    def _allow(self) -> None:
+        arguments: str | None = None
+        if self._editor is not None:
+            arguments = self._editor.value()
+            if arguments is None:
+                return
+            if json.loads(arguments) == arguments_of(self.call):
+                arguments = None
+        self.set_deciding(True)
+        self.decided.emit(True, "", arguments)
+
+    def _refuse(self) -> None:
+        self.set_deciding(True)
+        self.decided.emit(False, self.reason.text().strip(), None)
+
+    def _edit(self) -> None:
+        t = self._ctx.t
+        if self._editor is None:
+            self._editor = ArgumentEditor(self._ctx, self.call.arguments)
+            self._put(self._editor)
+            self.edit.set_label(t("Do not edit"))
+            self.approve.set_label(t("Check the edited call"))
+            self._editor.focus()
+        else:
+            self._editor = None
+            self._show_content()
+
+    def _toggle_view(self) -> None:
+        self._json = not self._json
+        if self._editor is None:
+            self._show_content()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.call.arguments)
+
+    def _show_content(self) -> None:
+        t = self._ctx.t
+        self.edit.set_label(t("Edit arguments"))
+        self.approve.set_label(t("Allow once"))
+        self._head.set_json(self._json)
+        self._put(_content(self._ctx, self.call, as_json=self._json, counts=self._head.show_counts))
+
+    def _put(self, content: QWidget) -> None:
+        if self._content is not None:
+            self._body.removeWidget(self._content)
+            self._content.hide()
+            self._content.deleteLater()
+        self._content = content
+        self._body.addWidget(content)
+
+
+class _Head(QWidget):
+    """40 px: shield, act, risk, target, +n −m, more."""
+
+    view_wanted = Signal()
+    copy_wanted = Signal()
+
+    def __init__(self, ctx: UiContext) -> None:
+        super().__init__()
+        self._ctx = ctx
+        t = ctx.t
+        self._json = False
+        self._title = Label("", "section")
+        self._risk = Chip("", "warning")
+        self._target = ElidedLabel(ctx, "", role="code-small", color="text-muted", middle=True)
+        self._added = Label("", "small", "success")
+        self._removed = Label("", "small", "danger")
+        more = IconButton(ctx, "dots", t("More about this call"), small=True)
+        more.setObjectName("approvalMoreButton")
+        more.clicked.connect(self._menu)
+        self._more = more
+        row = QHBoxLayout(self)
+        row.setContentsMargins(13, 0, 7, 0)
+        row.setSpacing(8)
+        row.addWidget(IconLabel(ctx, "shield", "warning", 16))
+        row.addWidget(self._title)
+        row.addWidget(self._risk)
+        row.addStretch(1)
+        row.addWidget(self._target, 100)
+        row.addWidget(self._added)
+        row.addWidget(self._removed)
+        row.addWidget(more)
+        self.setFixedHeight(40)
+
+    def show_call(self, call: ToolCall) -> None:
+        t = self._ctx.t
+        self._title.setText(request_of(t, call))
+        self._risk.setText(risk_words(t, call.risk))
+        self._target.set_text(target_of(call))
+        self.show_counts(0, 0)
+
+    def show_counts(self, added: int, removed: int) -> None:
+        self._added.setText(f"+{added}")
+        self._removed.setText(f"−{removed}")
+        self._added.setVisible(bool(added or removed))
+        self._removed.setVisible(bool(added or removed))
+
+    def set_json(self, json_view: bool) -> None:
+        self._json = json_view
+
+    def _menu(self) -> None:
+        t = self._ctx.t
+        menu = QMenu(self)
+        view = QAction(t("Show what would happen") if self._json else t("Show the arguments as JSON"), menu)
+        view.triggered.connect(self.view_wanted)
+        copy = QAction(self._ctx.icons.icon("copy"), t("Copy the arguments"), menu)
+        copy.triggered.connect(self.copy_wanted)
+        menu.addActions([view, copy])
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
+
+
+def _content(ctx: UiContext, call: ToolCall, *, as_json: bool, counts: Callable[[int, int], None]) -> QWidget:
+    """What would happen: a diff where the preview has one, else the arguments as a form; or the JSON."""
+    t = ctx.t
+    preview = call.preview or {}
+    diff = preview.get("diff")
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    for words in _notices(ctx, call):
+        strip = NoticeStrip(ctx, words, "warning")
+        frame = QVBoxLayout()
+        frame.setContentsMargins(13, 10, 13, 0)
+        frame.addWidget(strip)
+        column.addLayout(frame)
+    if as_json or (not diff and not arguments_of(call)):
+        column.addWidget(_padded(CodeText(ctx, _pretty(call), t("Arguments as JSON"))))
+    elif isinstance(diff, str) and diff:
+        rows = patch_rows(diff)
+        view = CodeDiff(ctx)
+        view.show_rows(rows)
+        counts(preview.get("added", view.added), preview.get("removed", view.removed))
+        if rows:
+            column.addSpacing(6)
+            column.addWidget(_capped(view))
+            column.addSpacing(6)
+        if patch_note(diff):
+            column.addWidget(_padded(Label(t("The diff is too long to show whole."), "small", "muted", wrap=True)))
+    else:
+        column.addWidget(_form(ctx, call))
+    return holder
+
+
+def _notices(ctx: UiContext, call: ToolCall) -> list[str]:
+    notes = []
+    if call.error:
+        notes.append(ctx.t("The file changed after you looked. This is what would happen now."))
+    if call.edited:
+        notes.append(ctx.t("These are your edited arguments; the model is told."))
+    return notes
+
+
+def _form(ctx: UiContext, call: ToolCall) -> QWidget:
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(13, 10, 13, 10)
+    column.setSpacing(4)
+    for name, value in arguments_of(call).items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        column.addWidget(Label(name, "small", "muted"))
+        column.addWidget(CodeText(ctx, text, name))
+    return holder
+
+
+def _pretty(call: ToolCall) -> str:
+    arguments = arguments_of(call)
+    return json.dumps(arguments, ensure_ascii=False, indent=2) if arguments else call.arguments
+
+
+def _padded(widget: QWidget) -> QWidget:
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(13, 10, 13, 6)
+    column.addWidget(widget)
+    return holder
+
+
+def _capped(view: CodeDiff) -> QWidget:
+    """A long diff scrolls inside the card, so that the buttons stay near."""
+    if view.height() <= _MAX_BODY:
+        return view
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFixedHeight(_MAX_BODY)
+    area.setWidget(view)
+    return area

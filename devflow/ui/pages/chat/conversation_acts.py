@@ -1,0 +1,66 @@
+"""What can be done to a conversation as a whole: rename, pin, delete with undo. The list and the top bar share it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
+
+from devflow.domain.conversation import Conversation
+from devflow.ui.context import UiContext
+from devflow.ui.widgets import UndoBar
+
+
+class ConversationActs(QObject):
+    """`toast` offers Undo after a delete."""
+
+    def __init__(self, ctx: UiContext, toast: UndoBar, parent: QObject) -> None:
+        super().__init__(parent)
+        self._ctx = ctx
+        self._toast = toast
+
+    def rename(self, conversation: Conversation) -> None:
+        self._ctx.tasks.launch(self._rename(conversation), what="rename conversation", owner=self)
+
+    def pin(self, conversation: Conversation) -> None:
+        work = self._ctx.services.conversations.pin(conversation.id, not conversation.pinned)
+        self._ctx.tasks.launch(work, what="pin conversation")
+
+    def delete(self, conversation: Conversation) -> None:
+        self._ctx.tasks.launch(self._delete(conversation), what="delete conversation", owner=self)
+
+    def menu(self, parent: QWidget, conversation: Conversation) -> QMenu:
+        """A menu of these acts, to be opened by the caller; it deletes itself."""
+        t = self._ctx.t
+        menu = QMenu(parent)
+        menu.setObjectName("conversationMenu")
+        for name, icon, text, act in (
+            ("renameConversation", "pencil", t("Rename…"), self.rename),
+            ("pinConversation", "pin", t("Unpin") if conversation.pinned else t("Pin"), self.pin),
+            ("deleteConversation", "trash", t("Delete"), self.delete),
+        ):
+            action = QAction(self._ctx.icons.icon(icon), text, menu)
+            action.setObjectName(name)
+            action.triggered.connect(lambda _checked=False, act=act: act(conversation))
+            menu.addAction(action)
+        menu.aboutToHide.connect(menu.deleteLater)
+        return menu
+
+    async def _rename(self, conversation: Conversation) -> None:
+        t = self._ctx.t
+        title = await self._ctx.dialogs.prompt(
+            t("Rename conversation"), t("Title"), value=conversation.title, act=t("Rename")
+        )
+        if title is not None and title.strip() != conversation.title:
+            await self._ctx.services.conversations.rename(conversation.id, title.strip())
+
+    async def _delete(self, conversation: Conversation) -> None:
+        await self._ctx.services.conversations.delete(conversation.id)
+        title = conversation.title or self._ctx.t("New conversation")
+        self._toast.show_undo(
+            self._ctx.t("Deleted “{title}”", title=title), lambda: self._restore(conversation.id), key=""
+        )
+
+    def _restore(self, conversation_id: str) -> None:
+        work = self._ctx.services.conversations.restore(conversation_id)
+        self._ctx.tasks.launch(work, what="restore conversation")

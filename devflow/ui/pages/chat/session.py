@@ -1,0 +1,170 @@
+"""The conversation that is open: read whole on every change, made when the first word of it is typed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from devflow.domain.conversation import Conversation, Draft, ModelChoice
+from devflow.domain.events import CallsChanged, LibrarySearchDone, MessageStarted, RunChanged
+from devflow.domain.knowledge import Project
+from devflow.ui.context import UiContext
+from devflow.ui.models.refresh import Refresher
+from devflow.ui.pages.chat.turn_views import Loaded, TurnView, turns_of
+
+_DRAFT_AFTER_MS = 500
+
+
+class ChatSession(QObject):
+    """`shown(fresh)` after each reading: `fresh` when another conversation than before was opened.
+
+    Without an open conversation the folder, model and retrieval chosen so far wait here for the one to come.
+    """
+
+    shown = Signal(bool)
+
+    def __init__(self, ctx: UiContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._ctx = ctx
+        self._id: str | None = None
+        self._fresh = False
+        self._making: asyncio.Task[str] | None = None
+        self._draft: str | None = None
+        self.conversation: Conversation | None = None
+        self.turns: tuple[TurnView, ...] = ()
+        self.at_message: str | None = None
+        self.project: Project | None = None
+        self.model: ModelChoice | None = None
+        self.retrieval = True
+        self._refresher = Refresher(ctx.tasks, self._read, "read conversation", self)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_DRAFT_AFTER_MS)
+        self._pause.timeout.connect(self.save_draft)
+        events = ctx.events
+        events.conversations_changed.connect(self._ids_changed)
+        for signal in (events.run_changed, events.library_searched, events.message_started, events.calls_changed):
+            signal.connect(self._run_event)
+
+    @property
+    def id(self) -> str | None:
+        return self._id
+
+    @property
+    def newest(self) -> TurnView | None:
+        return self.turns[-1] if self.turns else None
+
+    def open(self, conversation_id: str, at_message: str | None = None) -> asyncio.Task[None]:
+        """Show that conversation; the task is done when it is shown."""
+        self.save_draft()
+        self._leave()
+        self._id = conversation_id
+        self.at_message = at_message
+        self._fresh = True
+        return self._refresher.ask()
+
+    def start_new(self) -> None:
+        """An empty one, which becomes a row with its first word. The folder is kept: work goes on in the same place."""
+        self.save_draft()
+        self._leave()
+        self.project = self.conversation.project if self.conversation else self.project
+        self._id, self.conversation, self.turns = None, None, ()
+        self.at_message, self.model, self.retrieval = None, None, True
+        self._fresh = False
+        self.shown.emit(True)
+
+    async def ensure(self) -> str:
+        """The open conversation's id; made now if there is none yet. Two callers get the same one."""
+        if self._id is not None:
+            return self._id
+        if self._making is None or self._making.done():
+            self._making = asyncio.ensure_future(self._make())
+        return await asyncio.shield(self._making)
+
+    async def _make(self) -> str:
+        made = await self._ctx.services.conversations.create(
+            project_id=self.project.id if self.project else None, model=self.model, retrieval=self.retrieval
+        )
+        if self._id is None:
+            self._id = made.id
+            self._refresher.ask()
+        return made.id
+
+    # the draft
+
+    def typed(self, text: str) -> None:
+        """Keep what stands in the composer, half a second after the last key."""
+        self._draft = text
+        if self._id is None and text.strip():
+            self._ctx.tasks.launch(self.ensure(), what="make conversation")
+        self._pause.start()
+
+    def forget_draft(self) -> None:
+        """It was sent: nothing is to be kept."""
+        self._draft = None
+        self._pause.stop()
+
+    def save_draft(self) -> None:
+        """Keep it now (leaving, closing)."""
+        self._pause.stop()
+        text, self._draft = self._draft, None
+        if text is None or (self._id is None and not text.strip()):
+            return
+        if self._id is None:
+            self._ctx.tasks.launch(self._save_first(text), what="save draft")
+        else:
+            self._ctx.tasks.launch(self._save(self._id, text), what="save draft")
+
+    async def _save_first(self, text: str) -> None:
+        await self._save(await self.ensure(), text)
+
+    async def _save(self, conversation_id: str, text: str) -> None:
+        await self._ctx.services.conversations.save_draft(conversation_id, Draft(text))
+
+    def _leave(self) -> None:
+        """A conversation that was begun and left without a word is not kept in the list."""
+        left = self.conversation
+        self._making = None
+        if left is not None and left.leaf_id is None and not left.title and self._was_empty(left):
+            self._ctx.tasks.launch(self._ctx.services.conversations.delete(left.id), what="drop empty conversation")
+
+    def _was_empty(self, left: Conversation) -> bool:
+        return not left.draft.text.strip() and not self.turns
+
+    # reading
+
+    def refresh(self) -> None:
+        if self._id is not None:
+            self._refresher.ask()
+
+    async def _read(self) -> None:
+        wanted = self._id
+        if wanted is None:
+            return
+        conversations = self._ctx.services.conversations
+        path = await conversations.path(wanted)
+        at = self.at_message
+        if at is not None and all(message.id != at for message in path.messages):
+            path = await conversations.choose_sibling(at)
+        runs = await conversations.runs(wanted)
+        receipts = await conversations.receipts(wanted)
+        with_calls = [message.id for message in path.messages if message.role == "assistant"]
+        calls = await conversations.calls(with_calls)
+        if wanted != self._id:
+            return
+        fresh, self._fresh = self._fresh, False
+        self.conversation = path.conversation
+        self.turns = turns_of(Loaded(path, runs, receipts, calls))
+        self.project, self.model = path.conversation.project, path.conversation.model
+        self.retrieval = path.conversation.retrieval
+        self.shown.emit(fresh)
+        self.at_message = None
+
+    def _ids_changed(self, ids: object) -> None:
+        if isinstance(ids, frozenset) and self._id in ids:
+            self._refresher.ask()
+
+    def _run_event(self, event: RunChanged | LibrarySearchDone | MessageStarted | CallsChanged) -> None:
+        if event.conversation_id == self._id:
+            self._refresher.ask()

@@ -1,0 +1,131 @@
+"""A tool call as one line that unfolds to its arguments and its output."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
+
+from devflow.domain.run import CallState, ToolCall
+from devflow.ui.context import UiContext
+from devflow.ui.pages.chat.lines import Line
+from devflow.ui.pages.chat.tool_words import arguments_of, icon_of, outcome_words, target_of, verb_of
+from devflow.ui.widgets import Label
+
+_MAX_ROWS = 14
+_ROW = 18
+
+
+class ToolLine(QWidget):
+    """`objectName` toolCall. Pressed, it shows arguments, output, and what went wrong."""
+
+    def __init__(self, ctx: UiContext, call: ToolCall, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._ctx = ctx
+        self.setObjectName("toolCall")
+        self.head = _Head(ctx)
+        self.head.toggled.connect(self._unfold)
+        self._detail: QWidget | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.head)
+        self.call = call
+        self.show_call(call)
+
+    def show_call(self, call: ToolCall) -> None:
+        changed = call != self.call
+        self.call = call
+        self.head.show_call(call)
+        if changed and self._detail is not None:
+            self._unfold(False)
+            self._unfold(True)
+
+    def _unfold(self, on: bool) -> None:
+        if self._detail is not None:
+            self._column.removeWidget(self._detail)
+            self._detail.hide()
+            self._detail.deleteLater()
+            self._detail = None
+        if on:
+            self._detail = _detail(self._ctx, self.call)
+            self._column.addWidget(self._detail)
+
+
+class _Head(Line):
+    def __init__(self, ctx: UiContext) -> None:
+        super().__init__(ctx)
+        self.setCheckable(True)
+        self._call: ToolCall | None = None
+
+    def show_call(self, call: ToolCall) -> None:
+        self._call = call
+        words, _ = outcome_words(self._ctx.t, call)
+        spoken = f"{verb_of(self._ctx.t, call.tool)} {target_of(call)}"
+        self.setText(spoken)
+        self.setAccessibleName(f"{spoken}, {words}" if words else spoken)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        call = self._call
+        if call is None:
+            return
+        painter = QPainter(self)
+        self.paint_icon(painter, 0, "chevron-down" if self.isChecked() else "chevron-right", self.words_color, 14)
+        busy = call.state is CallState.EXECUTING
+        self.paint_icon(
+            painter, 22, "half-disc" if busy else icon_of(call.tool), "accent-fg" if busy else "text-muted", 16
+        )
+        words, color = outcome_words(self._ctx.t, call)
+        until = self.paint_right(painter, words, color) - 12
+        end = self.paint_words(painter, 46, verb_of(self._ctx.t, call.tool), "ui", "text", until)
+        self.paint_words(painter, end + 8, target_of(call), "code", "text-muted", until)
+
+
+def _detail(ctx: UiContext, call: ToolCall) -> QWidget:
+    """Arguments, then the error, then the output; each in the words the model gave or got."""
+    t = ctx.t
+    holder = QFrame()
+    holder.setProperty("role", "card")
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(12, 10, 12, 12)
+    column.setSpacing(6)
+    arguments = arguments_of(call)
+    text = json.dumps(arguments, ensure_ascii=False, indent=2) if arguments else call.arguments
+    column.addWidget(Label(t("Arguments"), "small", "muted"))
+    column.addWidget(CodeText(ctx, text, t("Arguments")))
+    if call.reason:
+        column.addWidget(Label(t("Denied: {reason}", reason=call.reason), "small", "muted", wrap=True))
+    if call.error:
+        column.addWidget(Label(call.error, "small", "danger", wrap=True))
+    if call.result:
+        column.addWidget(Label(t("Output"), "small", "muted"))
+        column.addWidget(CodeText(ctx, call.result, t("Output")))
+    return holder
+
+
+class CodeText(QPlainTextEdit):
+    """Selectable monospaced text, as tall as its lines up to fourteen."""
+
+    def __init__(self, ctx: UiContext, text: str, name: str) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFont(ctx.theme.font("code-small"))
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.document().setDocumentMargin(0)
+        self.setPlainText(text)
+        rows = min(max(self.document().blockCount(), 1), _MAX_ROWS)
+        line = max(self.fontMetrics().lineSpacing(), _ROW - 2)
+        self.setFixedHeight(rows * line + 12)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """At its end the wheel scrolls the transcript on."""
+        bar = self.verticalScrollBar()
+        down = event.angleDelta().y() < 0
+        if (down and bar.value() >= bar.maximum()) or (not down and bar.value() <= bar.minimum()):
+            event.ignore()
+        else:
+            super().wheelEvent(event)

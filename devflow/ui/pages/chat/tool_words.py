@@ -1,0 +1,118 @@
+"""What a tool call is called in the window: icon, verb, target, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from devflow.domain.messages import Translator
+from devflow.domain.run import CallState, Risk, ToolCall
+
+
+def arguments_of(call: ToolCall) -> Mapping[str, Any]:
+    """The call's arguments as an object; empty where the text is not one."""
+    try:
+        value = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def icon_of(tool: str) -> str:
+    icons = {
+        "list_dir": "folder",
+        "read_file": "file",
+        "write_file": "pencil",
+        "knowledge_search": "search",
+        "propose_knowledge": "inbox",
+    }
+    return icons.get(tool, "terminal")
+
+
+def verb_of(t: Translator, tool: str) -> str:
+    verbs = {
+        "list_dir": t.p("tool", "List"),
+        "read_file": t.p("tool", "Read"),
+        "write_file": t.p("tool", "Write"),
+        "knowledge_search": t.p("tool", "Search the library"),
+        "propose_knowledge": t.p("tool", "Propose an entry"),
+    }
+    return verbs.get(tool, tool)
+
+
+def target_of(call: ToolCall) -> str:
+    """What the call is about: a path, a query, a title."""
+    arguments = arguments_of(call)
+    for name in ("path", "query", "title", "command", "pattern"):
+        value = arguments.get(name)
+        if isinstance(value, str) and value:
+            return " ".join(value.split())
+    return "" if arguments else " ".join(call.arguments.split())[:200]
+
+
+def request_of(t: Translator, call: ToolCall) -> str:
+    """The approval card's title: what the model wants."""
+    match call.tool:
+        case "write_file":
+            creates = (call.preview or {}).get("exists") is False
+            return t("Wants to create a file") if creates else t("Wants to edit a file")
+        case "read_file":
+            return t("Wants to read a file")
+        case "list_dir":
+            return t("Wants to list a folder")
+        case "propose_knowledge":
+            return t("Wants to propose an entry")
+        case _:
+            return t("Wants to use {tool}", tool=call.tool)
+
+
+def risk_words(t: Translator, risk: Risk) -> str:
+    match risk:
+        case Risk.READS:
+            return t.p("risk", "Reads")
+        case Risk.WRITES:
+            return t.p("risk", "Writes")
+        case Risk.RUNS:
+            return t.p("risk", "Runs a command")
+        case Risk.REACHES_OUT:
+            return t.p("risk", "Reaches out")
+
+
+def outcome_words(t: Translator, call: ToolCall) -> tuple[str, str]:
+    """The right slot of the line: words and their colour."""
+    match call.state:
+        case CallState.AWAITING:
+            return t("Waiting for approval"), "warning"
+        case CallState.APPROVED:
+            return t("Allowed"), "text-muted"
+        case CallState.EXECUTING:
+            return t("Running…"), "accent-fg"
+        case CallState.DENIED:
+            return (t("Denied: {reason}", reason=call.reason) if call.reason else t("Denied")), "text-muted"
+        case CallState.CANCELLED:
+            return t("Cancelled"), "text-muted"
+        case CallState.INTERRUPTED:
+            return t("Interrupted; effect unverified"), "warning"
+        case CallState.FAILED:
+            return t("Failed"), "danger"
+        case CallState.DONE:
+            return _done_words(t, call), "text-faint"
+
+
+def _done_words(t: Translator, call: ToolCall) -> str:
+    parts = []
+    if call.tool == "read_file" and call.result:
+        parts.append(t.n("{count} line", "{count} lines", len(call.result.splitlines())))
+    elif call.tool == "list_dir" and call.result:
+        parts.append(t.n("{count} item", "{count} items", len(call.result.splitlines())))
+    if call.duration_ms is not None:
+        parts.append(duration_words(t, call.duration_ms))
+    return " · ".join(parts)
+
+
+def duration_words(t: Translator, ms: int) -> str:
+    """`12 ms`, `1.4 s`."""
+    if ms < 1000:
+        return t("{count} ms", count=ms)
+    return t("{count} s", count=f"{ms / 1000:.1f}")

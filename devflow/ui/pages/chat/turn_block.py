@@ -1,0 +1,228 @@
+"""One turn of the transcript: question, retrieval line, answers, how it ended, and the acts of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
+
+from devflow.domain.conversation import MessageState
+from devflow.ui.context import UiContext
+from devflow.ui.pages.chat.answer_block import AnswerBlock, References
+from devflow.ui.pages.chat.approval_card import ApprovalCard
+from devflow.ui.pages.chat.end_line import EndLine
+from devflow.ui.pages.chat.lines import LINE, RetrievalLine
+from devflow.ui.pages.chat.live_text import LiveText
+from devflow.ui.pages.chat.message_bar import Act, ActBar, SiblingSwitch, act_menu
+from devflow.ui.pages.chat.turn_acts import TurnActs
+from devflow.ui.pages.chat.turn_views import TurnView, lookup_words
+from devflow.ui.pages.chat.user_box import UserBox
+
+FindLive = Callable[[str], LiveText | None]
+
+
+class TurnBlock(QWidget):
+    """Built once per question and kept; `show_turn` changes what differs and nothing else."""
+
+    def __init__(
+        self, ctx: UiContext, acts: TurnActs, turn: TurnView, live: FindLive, references: References, width: int
+    ) -> None:
+        super().__init__()
+        self._ctx = ctx
+        self._acts = acts
+        self._live = live
+        self._references = references
+        self._width = width
+        self._last = False
+        self.turn = turn
+        self.answers: dict[str, AnswerBlock] = {}
+        self.user = UserBox(ctx, acts, turn.user, width)
+        self.retrieval = RetrievalLine(ctx)
+        self.retrieval.clicked.connect(self._open_sources)
+        self.user_siblings = SiblingSwitch(ctx)
+        self.user_siblings.chosen.connect(acts.choose_sibling)
+        self.end = EndLine(ctx, acts)
+        self.answer_siblings = SiblingSwitch(ctx)
+        self.answer_siblings.chosen.connect(acts.choose_sibling)
+        self.user_acts = ActBar(ctx, self._user_acts())
+        self.answer_acts = ActBar(ctx, self._answer_acts())
+        self._build()
+        self.show_turn(turn, references, last=False)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._focus_moved)
+
+    def show_turn(self, turn: TurnView, references: References, *, last: bool) -> None:
+        self.turn = turn
+        self._last = last
+        self._references = references
+        self.user.show_message(turn.user)
+        self.retrieval.show_lookup(lookup_words(turn))
+        self.user_siblings.show_siblings(turn.siblings)
+        self._show_answers()
+        self.end.show_turn(turn, last=last)
+        first = next((answer for answer in turn.answers if answer.siblings), None)
+        self.answer_siblings.show_siblings(first.siblings if first else None)
+        self.answer_acts.buttons["regenerateButton"].setVisible(not turn.open_run)
+        self.user_acts.buttons["editMessageButton"].setVisible(not turn.open_run)
+        self._foot.setVisible(not turn.awaiting)
+        self._show_bars()
+
+    def answer(self, message_id: str) -> AnswerBlock | None:
+        return self.answers.get(message_id)
+
+    @property
+    def cards(self) -> tuple[ApprovalCard, ...]:
+        return tuple(card for block in self.answers.values() for card in block.cards)
+
+    def holds(self, message_id: str) -> bool:
+        return message_id == self.turn.user.id or message_id in self.answers
+
+    # building
+
+    def _build(self) -> None:
+        lookup = QWidget()
+        lookup.setFixedHeight(LINE)
+        under = QHBoxLayout(lookup)
+        under.setContentsMargins(0, 0, 0, 0)
+        under.setSpacing(8)
+        under.addWidget(self.retrieval, 1)
+        under.addStretch(0)
+        under.addWidget(self.user_acts)
+        under.addWidget(self.user_siblings)
+        self._answer_column = QVBoxLayout()
+        self._answer_column.setContentsMargins(0, 0, 0, 0)
+        self._answer_column.setSpacing(0)
+        foot = self._foot = QWidget()
+        foot.setFixedHeight(24)
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.answer_siblings)
+        row.addWidget(self.answer_acts)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 4)
+        column.setSpacing(0)
+        column.addWidget(self.user)
+        column.addSpacing(4)
+        column.addWidget(lookup)
+        column.addSpacing(5)
+        column.addLayout(self._answer_column)
+        column.addWidget(self.end)
+        column.addWidget(foot)
+
+    def _show_answers(self) -> None:
+        wanted = [answer.message.id for answer in self.turn.answers]
+        for gone in [id for id in self.answers if id not in wanted]:
+            old = self.answers.pop(gone)
+            self._answer_column.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        for place, view in enumerate(self.turn.answers):
+            block = self.answers.get(view.message.id)
+            if block is None:
+                live = self._live(view.message.id)
+                block = AnswerBlock(self._ctx, self._acts, view, live, self._references, self._width)
+                self.answers[view.message.id] = block
+                self._answer_column.insertWidget(place, block)
+                continue
+            block.show_references(self._references)
+            if block.view != view:
+                block.show_view(view)
+
+    # acts
+
+    def _user_acts(self) -> tuple[Act, ...]:
+        t = self._ctx.t
+        return (
+            Act("copyMessageButton", "copy", t("Copy"), self._copy_question),
+            Act("editMessageButton", "pencil", t("Edit and send again"), self.user.edit),
+            Act("saveCandidateButton", "inbox", t("Save as candidate"), self._save_question),
+            Act("branchButton", "branch", t("Branch from here"), self._branch_question),
+        )
+
+    def _answer_acts(self) -> tuple[Act, ...]:
+        t = self._ctx.t
+        return (
+            Act("copyAnswerButton", "copy", t("Copy"), self._copy_answer),
+            Act("saveCandidateButton", "inbox", t("Save as candidate"), self._save_answer),
+            Act("regenerateButton", "refresh", t("Answer again"), self._regenerate),
+            Act("branchButton", "branch", t("Branch from here"), self._branch_answer),
+        )
+
+    def _open_sources(self) -> None:
+        self._acts.open_sources.emit(self.turn.user.id)
+
+    def _copy_question(self) -> None:
+        QGuiApplication.clipboard().setText(self.turn.user.content)
+        self._acts.copy.emit(self.turn.user.id)
+
+    def _save_question(self) -> None:
+        self._acts.save_candidate.emit(self.turn.user.id)
+
+    def _branch_question(self) -> None:
+        self._acts.branch.emit(self.turn.user.id)
+
+    def _copy_answer(self) -> None:
+        text = "\n\n".join(answer.message.content for answer in self.turn.answers if answer.message.content)
+        QGuiApplication.clipboard().setText(text)
+        self._acts.copy.emit(self.turn.answers[-1].message.id)
+
+    def _save_answer(self) -> None:
+        self._acts.save_candidate.emit(self._spoken_answer())
+
+    def _branch_answer(self) -> None:
+        self._acts.branch.emit(self.turn.answers[-1].message.id)
+
+    def _regenerate(self) -> None:
+        self._acts.regenerate.emit(self.turn.answers[0].message.id)
+
+    def _spoken_answer(self) -> str:
+        """The newest answer that says something; a step with calls alone has no text to keep."""
+        for answer in reversed(self.turn.answers):
+            if answer.message.content.strip():
+                return answer.message.id
+        return self.turn.answers[-1].message.id
+
+    # the bars appear under the pointer and for the keyboard
+
+    @property
+    def _has_finished_answer(self) -> bool:
+        answers = self.turn.answers
+        return bool(answers) and answers[-1].message.state is not MessageState.STREAMING and not self.turn.working
+
+    def _show_bars(self) -> None:
+        hovered = self.underMouse()
+        inside = self._holds_focus()
+        self.user_acts.setVisible((hovered or inside) and not self.user.editing)
+        shown = self._has_finished_answer and (hovered or inside or self._last) and not self.turn.awaiting
+        self.answer_acts.setVisible(shown)
+
+    def _holds_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
+    def _focus_moved(self, old: QWidget | None, new: QWidget | None) -> None:
+        for widget in (old, new):
+            if widget is not None and self.isAncestorOf(widget):
+                self._show_bars()
+                return
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._show_bars()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._show_bars()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        on_question = event.pos().y() <= self.user.geometry().bottom() or not self._has_finished_answer
+        acts = self._user_acts() if on_question else self._answer_acts()
+        hidden = {"editMessageButton", "regenerateButton"} if self.turn.open_run else set()
+        menu = act_menu(self._ctx, self, [act for act in acts if act.name not in hidden])
+        menu.popup(self.mapToGlobal(event.pos() if not event.pos().isNull() else QPoint(0, 0)))
+        event.accept()

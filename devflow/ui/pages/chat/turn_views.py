@@ -1,0 +1,169 @@
+"""A conversation's rows as the transcript shows them: turns of a question, what was looked up, and its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from devflow.domain.conversation import Message, MessageState, Path, Role, Siblings
+from devflow.domain.receipt import Receipt
+from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
+from devflow.domain.run import ACTIVE_STATES, OPEN_STATES, CallState, Run, RunState, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """One assistant message with the calls it asked for; `siblings` where it has alternatives."""
+
+    message: Message
+    calls: tuple[ToolCall, ...] = ()
+    siblings: Siblings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An entry or page that a turn was given, with the receipt its feedback belongs to."""
+
+    item: InjectedItem
+    receipt_id: str
+    verdict: int = 0
+
+    @property
+    def label(self) -> str:
+        """`K1`, or `P1` for a page (numbered `1` in the prompt)."""
+        return self.item.number if self.item.source == "entry" else f"P{self.item.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One user message, what was looked up for it, and its answers. `run` is the one whose answers are shown."""
+
+    user: Message
+    siblings: Siblings | None = None
+    answers: tuple[AnswerView, ...] = ()
+    run: Run | None = None
+    receipts: tuple[Receipt, ...] = ()
+
+    @property
+    def open_run(self) -> bool:
+        return self.run is not None and self.run.state in OPEN_STATES
+
+    @property
+    def working(self) -> bool:
+        return self.run is not None and self.run.state in ACTIVE_STATES
+
+    @property
+    def awaiting(self) -> tuple[ToolCall, ...]:
+        """The calls that wait for a decision, in the order in which they were asked for."""
+        if self.run is None or self.run.state not in OPEN_STATES:
+            return ()
+        return tuple(call for answer in self.answers for call in answer.calls if call.state is CallState.AWAITING)
+
+    @property
+    def cut(self) -> bool:
+        """Whether the turn ended before its answer did and can go on (Continue)."""
+        if self.run is None or self.open_run:
+            return False
+        if self.run.state in (RunState.CANCELLED, RunState.INTERRUPTED):
+            return True
+        return bool(self.answers) and self.answers[-1].message.state is MessageState.PARTIAL
+
+    def sources(self) -> tuple[Source, ...]:
+        """Everything the turn was given, entries first, each once: the newest lookup that has it speaks."""
+        found: dict[tuple[str, str], Source] = {}
+        for receipt in self.receipts:
+            for item in (*_items(receipt.library), *_items(receipt.pages)):
+                verdict = receipt.feedback.get(item.ref, 0)
+                found[item.source, item.ref] = Source(item, receipt.id, verdict)
+        return tuple(sorted(found.values(), key=lambda source: source.item.source != "entry"))
+
+
+@dataclass(frozen=True, slots=True)
+class LookupWords:
+    """What the retrieval line says: `state` is searching, found, nothing, failed, off, off_here or hidden."""
+
+    state: str
+    entries: int = 0
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was read of one conversation, in one piece."""
+
+    path: Path
+    runs: tuple[Run, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    calls: Mapping[str, tuple[ToolCall, ...]] = field(default_factory=dict)
+
+
+def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
+    """The active path as turns, oldest first."""
+    path = loaded.path
+    runs = {run.id: run for run in loaded.runs}
+    by_question: dict[str, list[Run]] = {}
+    for run in loaded.runs:
+        by_question.setdefault(run.user_message_id, []).append(run)
+    receipts: dict[str, list[Receipt]] = {}
+    for receipt in loaded.receipts:
+        receipts.setdefault(receipt.run_id, []).append(receipt)
+    turns: list[TurnView] = []
+    for user, answers in _grouped(path.messages):
+        shown = _run_shown(answers, runs, by_question.get(user.id, []))
+        views = tuple(
+            AnswerView(each, tuple(loaded.calls.get(each.id, ())), path.siblings.get(each.id)) for each in answers
+        )
+        given = tuple(receipts.get(shown.id, ())) if shown is not None else ()
+        turns.append(TurnView(user, path.siblings.get(user.id), views, shown, given))
+    return tuple(turns)
+
+
+def lookup_words(turn: TurnView) -> LookupWords:
+    """What is known about the turn's lookup right now."""
+    if not turn.receipts:
+        return LookupWords("searching" if turn.working else "hidden")
+    newest = turn.receipts[-1]
+    entries, pages = _items(newest.library), _items(newest.pages)
+    if entries or pages:
+        return LookupWords("found", len(entries), len(pages))
+    lookups: tuple[Lookup, ...] = (newest.library, newest.pages)
+    if any(isinstance(lookup, LookupFailed) for lookup in lookups):
+        return LookupWords("failed")
+    if any(isinstance(lookup, NothingFound) for lookup in lookups):
+        return LookupWords("nothing")
+    reasons = {lookup.why for lookup in lookups if isinstance(lookup, NotUsed)}
+    if "off" in reasons:
+        return LookupWords("off")
+    return LookupWords("off_here" if "conversation" in reasons else "hidden")
+
+
+def references(turns: Sequence[TurnView]) -> dict[str, tuple[str, str]]:
+    """Where each mark of the conversation leads: `K1` → (address, title). Entry numbers never change hands."""
+    found: dict[str, tuple[str, str]] = {}
+    for turn in turns:
+        for source in turn.sources():
+            if source.item.source == "entry":
+                found[source.label] = (f"devflow:entry/{source.item.ref}", source.item.title)
+    return found
+
+
+def _grouped(messages: Sequence[Message]) -> list[tuple[Message, list[Message]]]:
+    groups: list[tuple[Message, list[Message]]] = []
+    for message in messages:
+        if message.role is Role.USER:
+            groups.append((message, []))
+        elif groups:
+            groups[-1][1].append(message)
+    return groups
+
+
+def _run_shown(answers: Sequence[Message], runs: Mapping[str, Run], asked: Sequence[Run]) -> Run | None:
+    """The run of the newest answer on the path; without an answer the newest run of the question."""
+    for message in reversed(answers):
+        if message.run_id is not None and message.run_id in runs:
+            return runs[message.run_id]
+    return asked[-1] if asked else None
+
+
+def _items(lookup: Lookup) -> tuple[InjectedItem, ...]:
+    return lookup.items if isinstance(lookup, Injected) else ()
