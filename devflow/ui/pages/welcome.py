@@ -12,7 +12,7 @@ from devflow.domain.conversation import OFFLINE, ModelChoice
 from devflow.domain.provider import ProviderDraft, Roles
 from devflow.knowledge.acts import Actor
 from devflow.ui.context import UiContext
-from devflow.ui.widgets import Button, Card, FlowLayout, Label, OptionRow
+from devflow.ui.widgets import Button, Card, FlowLayout, Label, OptionRow, Paragraph
 
 if TYPE_CHECKING:  # httpx loads when servers are looked for, not with the window
     from devflow.providers.discovery import Found
@@ -35,8 +35,8 @@ class WelcomeView(QScrollArea):
         self._column = self._frame()
         t = ctx.t
         self._column.addWidget(Label(t("Start with a question"), "display"))
-        self._column.addSpacing(7)
-        self._sentence = Label("", "body", "muted", wrap=True)
+        self._column.addSpacing(6)
+        self._sentence = Paragraph(ctx)
         self._column.addWidget(self._sentence)
         self._column.addSpacing(28)
         self._column.addWidget(self._steps())

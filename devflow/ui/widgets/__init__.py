@@ -11,7 +11,7 @@ from devflow.ui.widgets.cards import (
     Pane,
     section_title,
 )
-from devflow.ui.widgets.chips import Chip, ConfidenceBar, ElidedLabel, Label
+from devflow.ui.widgets.chips import Chip, ConfidenceBar, ElidedLabel, Label, Paragraph
 from devflow.ui.widgets.dialogs import Dialogs, MessageDialog, PromptDialog, QtDialogs
 from devflow.ui.widgets.diff import CodeDiff, ProseDiff
 from devflow.ui.widgets.fields import ComboBox, DecimalBox, SearchField, SpinBox
@@ -58,6 +58,7 @@ __all__ = [
     "NoticeStrip",
     "OptionRow",
     "Pane",
+    "Paragraph",
     "Picker",
     "PromptDialog",
     "ProseDiff",

@@ -97,22 +97,20 @@ class OptionRow(QWidget):
         super().__init__(parent)
         self._look = look
         self.setMinimumHeight(height)
-        self.title = Label(title, "ui-strong" if icon else "ui")
-        if icon:
-            self.title.setProperty("type", "ui-strong")
+        self.title = Label(title, "body-strong" if icon else "ui")
         self.explanation = Label(explanation, "small", "muted", wrap=True)
         self.explanation.setVisible(bool(explanation))
         self.icon: IconLabel | None = None
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 6, 0, 6)
+        row.setContentsMargins(1 if icon else 0, 6, 0, 6)
         row.setSpacing(8)
         if icon:
             self.icon = IconLabel(look, icon, "text-muted", 20)
             row.addWidget(self.icon)
-            row.addSpacing(8)
-            self.setProperty("lineIndent", 36)
+            row.addSpacing(9)
+            self.setProperty("lineIndent", 38)
         words = QVBoxLayout()
-        words.setSpacing(1)
+        words.setSpacing(0)
         words.addStretch(1)
         words.addWidget(self.title)
         words.addWidget(self.explanation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from devflow.ui.look import Look
@@ -40,6 +40,66 @@ class Label(QLabel):
 
     def set_tone(self, tone: str) -> None:
         restyle(self, "tone", tone)
+
+
+class Paragraph(QWidget):
+    """Wrapped plain text with the line height of its role, which a QLabel does not have."""
+
+    def __init__(
+        self, look: Look, text: str = "", role: str = "body", color: str = "text-muted", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._text = ""
+        self._role = role
+        self._color = color
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setText(text)
+
+    def text(self) -> str:
+        return self._text
+
+    def setText(self, text: str) -> None:
+        self._text = text
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        self.update()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._line() * max(1, len(self._wrapped(width)))
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self.heightForWidth(self.width()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, self._line())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        font, color = self._look.theme.font(self._role), self._look.theme.color(self._color)
+        for number, line in enumerate(self._wrapped(self.width())):
+            band = QRectF(0, number * self._line(), self.width(), self._line())
+            draw_text(painter, 0, baseline(band, font), line, font, color)
+
+    def _line(self) -> int:
+        return self._look.theme.line_height(self._role)
+
+    def _wrapped(self, width: int) -> list[str]:
+        lines: list[str] = []
+        for paragraph in self._text.split("\n"):
+            layout = QTextLayout(paragraph, self._look.theme.font(self._role))
+            layout.beginLayout()
+            while (line := layout.createLine()).isValid():
+                line.setLineWidth(max(width, 40))
+                start = line.textStart()
+                lines.append(paragraph[start : start + line.textLength()].rstrip())
+            layout.endLayout()
+        return lines
 
 
 class ElidedLabel(QWidget):

@@ -51,6 +51,8 @@ class RailButton(QPushButton):
         token = "accent-fg" if on else "text-muted"
         self._look.icons.paint(painter, 22, 9, self._icon_name, token, 20)
         font = theme.font("label")
+        if not on:
+            font.setWeight(font.Weight.Normal)
         text = self.text()
         draw_text(painter, round((rect.width() - text_width(text, font)) / 2), 42, text, font, theme.color(token))
 
@@ -111,7 +113,7 @@ class Rail(QFrame):
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(4, 10, 3, 6)
+        self._column.setContentsMargins(4, 10, 4, 10)
         self._column.setSpacing(4)
         self._column.addStretch(1)
         self._group.idClicked.connect(self.chosen)

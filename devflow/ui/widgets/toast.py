@@ -159,7 +159,7 @@ class _UndoButton(QPushButton):
             self._look.icons.paint(painter, 0, rect.center().y() - 7, self._icon_name, "tooltip-accent", 14)
         font = theme.font("ui-strong")
         font.setUnderline(self.underMouse())
-        x = 20 if self._icon_name else 0
-        x = draw_text(painter, x, baseline(rect, font), self.text(), font, theme.color("tooltip-accent"))
+        start = 20 if self._icon_name else 0
+        end = draw_text(painter, start, baseline(rect, font), self.text(), font, theme.color("tooltip-accent"))
         small = theme.font("small")
-        draw_text(painter, x + 6, baseline(rect, font), self._key, small, theme.color("tooltip-accent", 0.8))
+        draw_text(painter, end + 6, baseline(rect, font), self._key, small, theme.color("tooltip-accent", 0.8))
