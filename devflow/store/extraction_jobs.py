@@ -46,7 +46,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`due_at` is when it may run; `updated_at` of a waiting one is the newest activity in its conversation."""
+    """`due_at` is when it may run; `attempts` counts how often a process has begun it."""
 
     id: str
     conversation_id: str
@@ -128,18 +128,20 @@ def running(session: Session) -> tuple[Job, ...]:
     return tuple(_to_job(row) for row in rows)
 
 
-def latest(session: Session) -> Job | None:
-    """The job that was touched last."""
-    row = session.scalars(select(ExtractionJobRow).order_by(ExtractionJobRow.updated_at.desc()).limit(1)).first()
-    return _to_job(row) if row else None
+def every(session: Session) -> tuple[Job, ...]:
+    """Every job there is, the oldest first."""
+    rows = session.scalars(select(ExtractionJobRow).order_by(ExtractionJobRow.created_at, ExtractionJobRow.id))
+    return tuple(_to_job(row) for row in rows)
 
 
-def postpone(unit: Unit, id: str, due_at: datetime, *, activity: bool) -> None:
-    """Let a waiting job wait until `due_at`; with `activity` its quiet period begins now."""
-    values: dict[str, object] = {"due_at": due_at}
-    if activity:
-        values["updated_at"] = unit.at
-    _write(unit, id, JobState.WAITING, None, values)
+def postpone(unit: Unit, id: str, due_at: datetime) -> None:
+    """Let a waiting job wait until `due_at`: its quiet period has begun anew."""
+    _write(unit, id, JobState.WAITING, None, {"due_at": due_at, "updated_at": unit.at})
+
+
+def retime(unit: Unit, id: str, trigger: Trigger, due_at: datetime) -> None:
+    """A waiting job follows a changed configuration."""
+    _write(unit, id, JobState.WAITING, None, {"trigger": trigger.value, "due_at": due_at})
 
 
 def claim(unit: Unit, id: str, owner: str) -> Job | None:
@@ -188,12 +190,12 @@ def cancel_automatic(unit: Unit, detail: str) -> tuple[str, ...]:
     return _cancel(unit, ExtractionJobRow.trigger.in_([each.value for each in AUTOMATIC]), detail=detail)
 
 
-def release_orphans(unit: Unit, is_alive: Callable[[str | None], bool]) -> int:
-    """Running jobs of processes that are gone wait again, due at once."""
+def release_orphans(unit: Unit, is_alive: Callable[[str | None], bool], due_at: datetime) -> int:
+    """Running jobs of processes that are gone wait again, until `due_at`."""
     released = 0
     for job in running(unit.session):
         if not is_alive(job.owner):
-            values = {"state": JobState.WAITING.value, "owner": None, "due_at": unit.at, "updated_at": unit.at}
+            values = {"state": JobState.WAITING.value, "owner": None, "due_at": due_at, "updated_at": unit.at}
             released += _write(unit, job.id, JobState.RUNNING, job.owner, values)
     return released
 
@@ -227,7 +229,7 @@ def ended_since(session: Session, since: datetime) -> tuple[EndedRun, ...]:
         .group_by(RunRow.conversation_id, RunRow.provider_id)
         .order_by(func.max(RunRow.finished_at))
     )
-    return tuple(EndedRun(id, at, provider == OFFLINE.provider_id) for id, at, provider in rows.tuples() if at)
+    return tuple(EndedRun(id, at, provider == OFFLINE.provider_id) for id, at, provider in rows if at)
 
 
 def unread(session: Session, at_least: int, limit: int) -> tuple[str, ...]:
