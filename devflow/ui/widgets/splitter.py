@@ -33,7 +33,7 @@ class _Handle(QSplitterHandle):
         self._sideways = orientation == Qt.Orientation.Horizontal
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+        # In place of Qt's own, which sets other margins: two that disagree would resize each other without end.
         self.setAttribute(Qt.WidgetAttribute.WA_MouseNoMask, True)
         if self._sideways:
             self.setContentsMargins(_GRAB, 0, _GRAB, 0)
