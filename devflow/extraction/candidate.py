@@ -55,9 +55,10 @@ def title_of(text: str) -> str:
     heading = _HEADING.search(prose)
     if heading is not None and (found := _plain(heading[1])):
         return _shortened(found)
-    for line in (*prose.splitlines(), *text.splitlines()):
+    code = [line for line in text.splitlines() if not line.lstrip().startswith(("```", "~~~"))]
+    for line in (*prose.splitlines(), *code):
         found = _plain(_LINE_MARK.sub("", line))
-        if re.search(r"\w", found) and not found.startswith("~~~"):
+        if re.search(r"\w", found):
             sentence = _SENTENCE.match(found)
             return _shortened((sentence[0] if sentence else found).rstrip("。.:：；;"))
     return UNTITLED

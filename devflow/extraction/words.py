@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from devflow.domain.messages import Translator
-from devflow.extraction.outcome import ExtractionOutcome, ExtractionStatus, Phase, State
+from devflow.extraction.outcome import ExtractionOutcome, State
 from devflow.extraction.situation import Reason, Verdict
 
 
@@ -75,26 +75,3 @@ def sentence(outcome: ExtractionOutcome, t: Translator) -> str:
             return t("Extraction was stopped")
         case _:
             assert_never(outcome.state)
-
-
-def line(status: ExtractionStatus, t: Translator) -> str:
-    """The status line's item; empty where there is nothing to say."""
-    match status.phase:
-        case Phase.RUNNING:
-            return t("Extracting…")
-        case Phase.WAITING:
-            return t("Extraction waits until the chat is quiet")
-        case Phase.PAUSED:
-            return t("Extraction pauses after repeated failures")
-        case Phase.CAPPED:
-            return t("Extraction has used today's calls")
-        case Phase.NO_MODEL:
-            return t("No model for extraction")
-        case Phase.OFF:
-            return t("Extraction off")
-        case Phase.MANUAL_ONLY:
-            return t("Extraction by hand")
-        case Phase.IDLE:
-            return sentence(status.last, t) if status.last is not None else ""
-        case _:
-            assert_never(status.phase)
