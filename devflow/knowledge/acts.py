@@ -56,6 +56,9 @@ def require_human(actor: Actor, refusal: str, *, agent_child: bool = False) -> N
     apart from the human (spec 01).
     """
     if agent_child:
-        raise HumanOnly(refusal, N_("This terminal was started by the assistant. Do it in the window or your own one."))
+        raise HumanOnly(
+            refusal,
+            N_("This terminal was started by the assistant. Do it in the window, or in a terminal of your own."),
+        )
     if not actor.human:
         raise HumanOnly(refusal, N_("A human decides it in the inbox."))

@@ -84,5 +84,5 @@ def _receipt(unit: Unit, found: Injected) -> None:
     )
     unit.session.flush()
     receipts.insert(
-        unit, conversation_id="c", run_id="r", phase=list(Phase)[0], nonce="n", library=found, pages=NotUsed("no_kb")
+        unit, conversation_id="c", run_id="r", phase=next(iter(Phase)), nonce="n", library=found, pages=NotUsed("no_kb")
     )
