@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from devflow.agent.conversations import Conversations
@@ -16,8 +16,13 @@ from devflow.agent.engine import Engine
 from devflow.agent.turns import Turns
 from devflow.app.i18n import SYSTEM, translator
 from devflow.app.paths import AppPaths
+from devflow.domain.conversation import ModelChoice
+from devflow.domain.conversation import ModelChoice
+from devflow.domain.errors import NotFound
 from devflow.domain.events import Hub
 from devflow.domain.messages import Translator
+from devflow.extraction.service import Extraction
+from devflow.extraction.service import Extraction
 from devflow.knowledge.projects import Projects
 from devflow.knowledge.samples import Samples
 from devflow.knowledge.service import Knowledge
@@ -27,6 +32,8 @@ from devflow.models.registry import Models
 from devflow.prompt.compose import compose_probe
 from devflow.prompt.lookup import Lookups
 from devflow.prompt.templates import Templates
+from devflow.providers import urls
+from devflow.providers import urls
 from devflow.store.database import Database, prune_changes
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
@@ -49,6 +56,7 @@ class Core:
     models: Models
     conversations: Conversations
     turns: Turns
+    extraction: Extraction
     lock: ProcessLock
     translator: Translator
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -82,6 +90,7 @@ async def close_core(core: Core) -> None:
         task.cancel()
     await asyncio.gather(*core.tasks, return_exceptions=True)
     await core.turns.close()
+    await core.extraction.close()
     await core.models.close()
     core.settings.close()
     core.db.close()
@@ -122,6 +131,14 @@ async def _build(
         lock=lock,
         home=paths.home,
     )
+
+    async def is_local(choice: ModelChoice) -> bool:
+        try:
+            return urls.parse((await models.get(choice.provider_id)).base_url).is_loopback
+        except NotFound:
+            return False
+
+    extraction = Extraction(db, models, knowledge, settings, templates=templates, lock=lock, is_local=is_local)
     return Core(
         paths=paths,
         hub=hub,
@@ -134,6 +151,10 @@ async def _build(
         models=models,
         conversations=Conversations(db),
         turns=Turns(engine),
+        extraction=extraction,
+        extraction=Extraction(
+            db, models, knowledge, settings, templates=templates, lock=lock, is_local=_on_this_machine(models)
+        ),
         lock=lock,
         translator=translator(paths.resources, language, environ),
     )
@@ -143,4 +164,15 @@ async def _start(core: Core) -> None:
     """What a program that stays does: mend the runs that others left behind, and hear what others write."""
     await core.db.write(prune_changes)
     await core.turns.recover()
+    await core.extraction.start()
+    await core.extraction.start()
     core.tasks.append(asyncio.create_task(watch(core.db, core.hub), name="watch"))
+
+
+def _on_this_machine(models: Models) -> Callable[[ModelChoice], Awaitable[bool]]:
+    """Whether a model shares this machine with the chat, which it must not slow down."""
+
+    async def asked(choice: ModelChoice) -> bool:
+        return urls.parse((await models.get(choice.provider_id)).base_url).is_loopback
+
+    return asked
