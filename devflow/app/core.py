@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
 from devflow.agent.conversations import Conversations
@@ -17,11 +17,9 @@ from devflow.agent.turns import Turns
 from devflow.app.i18n import SYSTEM, translator
 from devflow.app.paths import AppPaths
 from devflow.domain.conversation import ModelChoice
-from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import NotFound
 from devflow.domain.events import Hub
 from devflow.domain.messages import Translator
-from devflow.extraction.service import Extraction
 from devflow.extraction.service import Extraction
 from devflow.knowledge.projects import Projects
 from devflow.knowledge.samples import Samples
@@ -32,7 +30,6 @@ from devflow.models.registry import Models
 from devflow.prompt.compose import compose_probe
 from devflow.prompt.lookup import Lookups
 from devflow.prompt.templates import Templates
-from devflow.providers import urls
 from devflow.providers import urls
 from devflow.store.database import Database, prune_changes
 from devflow.store.lock import ProcessLock
@@ -152,9 +149,6 @@ async def _build(
         conversations=Conversations(db),
         turns=Turns(engine),
         extraction=extraction,
-        extraction=Extraction(
-            db, models, knowledge, settings, templates=templates, lock=lock, is_local=_on_this_machine(models)
-        ),
         lock=lock,
         translator=translator(paths.resources, language, environ),
     )
@@ -165,14 +159,4 @@ async def _start(core: Core) -> None:
     await core.db.write(prune_changes)
     await core.turns.recover()
     await core.extraction.start()
-    await core.extraction.start()
     core.tasks.append(asyncio.create_task(watch(core.db, core.hub), name="watch"))
-
-
-def _on_this_machine(models: Models) -> Callable[[ModelChoice], Awaitable[bool]]:
-    """Whether a model shares this machine with the chat, which it must not slow down."""
-
-    async def asked(choice: ModelChoice) -> bool:
-        return urls.parse((await models.get(choice.provider_id)).base_url).is_loopback
-
-    return asked
