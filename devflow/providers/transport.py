@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT = 10.0  # seconds
 CONNECTIONS = 20
+DRAIN_S = 1.0
+"""A server that has said the last thing we read has so many seconds to end its answer."""
 BODY_MAX = 32 * 1024 * 1024  # bytes of an answer that is not streamed
 _REDIRECTS = 3
 _QUEUED_CHUNKS = 32
@@ -121,8 +123,12 @@ class Transport:
                 raise head
             assert isinstance(head, _Head)
             yield Incoming(head.status, head.headers, _chunks(items))
-        finally:
+        except BaseException:
             pump.cancel()
+            raise
+        # The reader has what it wanted. Cancelling now could hit httpx while it gives the connection back, which leaks
+        # it too: let the exchange come to its own end, and cut one that does not.
+        asyncio.get_running_loop().call_later(DRAIN_S, pump.cancel)
 
     async def request(self, outgoing: Outgoing, *, timeout: float = 30.0) -> Reply:
         """Send, and wait for the whole answer for at most `timeout` seconds. Raises as `stream` does."""
