@@ -13,7 +13,7 @@ from devflow.domain.knowledge import Entry
 from devflow.domain.messages import N_
 from devflow.domain.request import FinishReason, ModelRequest, StreamEnd, TextChunk
 from devflow.extraction.loose_json import LONGEST
-from devflow.extraction.parse import SCHEMA
+from devflow.extraction.schema import SCHEMA
 from devflow.extraction.transcript import Line
 from devflow.prompt.compose import compose_extraction
 from devflow.prompt.templates import Templates, language_of

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import ProviderFailed
@@ -15,7 +15,6 @@ from devflow.domain.redaction import redact_draft
 from devflow.extraction import ask
 from devflow.extraction.loose_json import NotJson
 from devflow.extraction.outcome import ExtractionOutcome, State
-from devflow.extraction.parse import parse
 from devflow.extraction.situation import Situation, read_situation
 from devflow.extraction.transcript import Line, budget, transcript
 from devflow.knowledge.acts import Actor, Done
@@ -26,6 +25,9 @@ from devflow.providers.protocol import Provider
 from devflow.store import extraction_jobs as jobs
 from devflow.store.database import Database, Unit
 from devflow.store.extraction_jobs import Job, JobState
+
+if TYPE_CHECKING:
+    from devflow.extraction.parse import Parsed
 
 log = logging.getLogger(__name__)
 
@@ -66,13 +68,7 @@ async def extract(bench: Workbench, job: Job, choice: ModelChoice, *, day: str) 
     lines, answer = await _ask(bench, provider, choice, situation, window, day)
     project = situation.conversation.project
     try:
-        parsed = await asyncio.to_thread(
-            parse,
-            answer,
-            lines,
-            source_ref=f"conv:{job.conversation_id}",
-            project_id=project.id if project else None,
-        )
+        parsed = await asyncio.to_thread(_parse, answer, lines, job, project.id if project else None)
     except NotJson:
         log.warning(
             "extraction of conversation %s dropped: the answer of %s (%d characters) holds no JSON",
@@ -84,6 +80,12 @@ async def extract(bench: Workbench, job: Job, choice: ModelChoice, *, day: str) 
     for reason in parsed.dropped:
         log.info("extraction of conversation %s: an item was dropped: %s", job.conversation_id, reason)
     return await _keep(bench, job, situation, [redact_draft(draft) for draft in parsed.drafts])
+
+
+def _parse(answer: str, lines: Sequence[Line], job: Job, project_id: str | None) -> Parsed:
+    from devflow.extraction.parse import parse  # pydantic costs start-up time, and is first needed here
+
+    return parse(answer, lines, source_ref=f"conv:{job.conversation_id}", project_id=project_id)
 
 
 async def _ask(

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import json_repair
-
 LONGEST = 200_000  # characters of an answer that are looked at
 _STARTS_TRIED = 20
 
@@ -142,6 +140,8 @@ def _read(piece: str) -> Any:
         pass
     except RecursionError:
         return None
+    import json_repair  # at the first broken answer, not at start-up
+
     try:
         value = json_repair.loads(piece, skip_json_loads=True)
     except (ValueError, RecursionError):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from devflow.domain.errors import InvalidInput
-from devflow.domain.knowledge import EntryDraft, Evidence, Kind, draft
+from devflow.domain.knowledge import EntryDraft, Evidence, draft
 from devflow.extraction.loose_json import NotJson, find_json
 from devflow.extraction.transcript import Line, find_quote
 
@@ -150,31 +150,3 @@ def _unwrap(value: Any, depth: int = 0) -> list[Any] | None:
             return None
         case _:
             return None
-
-
-KINDS = tuple(kind.value for kind in Kind)
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "items": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "kind": {"type": "string", "enum": list(KINDS)},
-                    "title": {"type": "string"},
-                    "content": {"type": "string"},
-                    "tags": {"type": "array", "items": {"type": "string"}},
-                    "confidence": {"type": "number"},
-                    "evidence": {"type": "string"},
-                },
-                "required": ["kind", "title", "content", "tags", "confidence", "evidence"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["items"],
-    "additionalProperties": False,
-}
-"""What the model is asked for, in the part of JSON Schema that every provider's strict mode takes."""

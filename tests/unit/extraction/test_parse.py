@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from devflow.domain.knowledge import CONTENT_MAX, TITLE_MAX, Kind
 from devflow.extraction.loose_json import LONGEST, NotJson
-from devflow.extraction.parse import MOST_ITEMS, SCHEMA, UNKNOWN_CONFIDENCE, Parsed, parse
+from devflow.extraction.parse import MOST_ITEMS, UNKNOWN_CONFIDENCE, Parsed, parse
+from devflow.extraction.schema import SCHEMA
 from devflow.extraction.transcript import Line
 
 SAID = "Take the write lock first:\n  BEGIN IMMEDIATE avoids SQLITE_BUSY in the middle."
