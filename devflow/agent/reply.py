@@ -53,6 +53,8 @@ async def reply(engine: Engine, run_id: str) -> None:
     except UserFacing as error:
         await answer.fail(problem_of(error))
         return
+    if end is None:
+        return
     if problem := _shortcoming(answer, end):
         await answer.fail(problem)
         return
@@ -110,10 +112,13 @@ async def _request(engine: Engine, scene: _Scene, provider: Provider, tools: Map
     return request
 
 
-async def _stream(answer: _Answer, provider: Provider, request: ModelRequest) -> StreamEnd:
+async def _stream(answer: _Answer, provider: Provider, request: ModelRequest) -> StreamEnd | None:
+    """Read the stream to its end; None if the run was stopped by another process meanwhile."""
     end: StreamEnd | None = None
     async with answer.checkpoints(), contextlib.aclosing(provider.stream(request)) as events:
         async for event in events:
+            if answer.lost:
+                return None
             match event:
                 case TextChunk(text):
                     await answer.say(text)
@@ -151,6 +156,7 @@ class _Answer:
     calls: list[CallChunk] = field(default_factory=list)
     usage: Usage | None = None
     message_id: str | None = None
+    lost: bool = False
     _text: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
     _dirty: asyncio.Event = field(default_factory=asyncio.Event)
@@ -231,12 +237,13 @@ class _Answer:
 
     def _checkpoint(self, unit: Unit) -> None:
         assert self.message_id is not None
-        self._write(unit, self.message_id, MessageState.STREAMING, announce=False)
+        self.lost = not self._is_ours(unit)
+        state = MessageState.PARTIAL if self.lost else MessageState.STREAMING
+        self._write(unit, self.message_id, state, announce=self.lost)
 
     def _complete(self, unit: Unit, calls: Sequence[NewCall]) -> str | None:
-        """None if the run was stopped meanwhile, by another process for example: then nothing of it is an answer."""
-        now = runs.get(unit.session, self.run.id)
-        if now.state is not RunState.CALLING_MODEL or now.owner != self.engine.lock.id:
+        """None if another process stopped the run meanwhile: then what came is a cut answer, and its calls are none."""
+        if not self._is_ours(unit):
             return None
         message_id = self.message_id or self._begin(unit).id
         self._write(unit, message_id, MessageState.COMPLETE, announce=True)
@@ -245,6 +252,10 @@ class _Answer:
         else:
             record_citations(unit, self.run, message_id)
         return message_id
+
+    def _is_ours(self, unit: Unit) -> bool:
+        run = runs.get(unit.session, self.run.id)
+        return run.state is RunState.CALLING_MODEL and run.owner == self.engine.lock.id
 
     def _write(self, unit: Unit, message_id: str, state: MessageState, *, announce: bool) -> None:
         conversations.write_message(
