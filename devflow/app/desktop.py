@@ -25,6 +25,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.messages import Translator
 from devflow.ui.application import shared_theme
 from devflow.ui.context import Services
+from devflow.ui.garbage import GarbageCollector
 from devflow.ui.icons import IconProvider
 from devflow.ui.tasks import TaskOwner
 from devflow.ui.theme import ThemeController
@@ -54,6 +55,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
     loop = asyncio.get_running_loop()
     desktop: Desktop | None = None
     ends = _Ends()
+    garbage = GarbageCollector()
     try:
         desktop = await Desktop.open(app, paths)
         only.raised.connect(desktop.bring_to_front)
@@ -68,6 +70,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
         return 1
     finally:
         ends.close()
+        garbage.close()
         sys.excepthook = sys.__excepthook__
         if desktop is not None:
             await desktop.close()

@@ -49,6 +49,11 @@ class TaskOwner:
     def running(self) -> int:
         return len(self._tasks)
 
+    async def settled(self) -> None:
+        """Until what runs has ended, what it launched meanwhile included."""
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks))
+
     async def close(self) -> None:
         """Cancel what still runs and wait for it to end."""
         tasks = tuple(self._tasks)

@@ -1,7 +1,8 @@
 """What the window's tests share: the real look, dialogs that answer from a list, and a whole window."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+import gc
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,15 @@ class ScriptedDialogs:
     @staticmethod
     def _text(answer: Any) -> str | None:
         return None if answer is None else str(answer)
+
+
+@pytest.fixture(autouse=True)
+def _garbage_on_this_thread() -> Iterator[None]:
+    """As in the application (`devflow/ui/garbage.py`): no QObject may die on the store's thread."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
 
 
 @pytest.fixture
