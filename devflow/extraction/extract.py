@@ -71,12 +71,12 @@ async def extract(bench: Workbench, job: Job, choice: ModelChoice, *, day: str) 
         parsed = await asyncio.to_thread(_parse, answer, lines, job, project.id if project else None)
     except NotJson:
         log.warning(
-            "extraction of conversation %s dropped: the answer of %s (%d characters) holds no JSON",
+            "extraction of conversation %s dropped: the answer of %s (%d characters) cannot be read as JSON",
             job.conversation_id,
             choice.model,
             len(answer),
         )
-        return await _end(bench, job, JobState.DROPPED, State.DROPPED, "the model's answer held no JSON")
+        return await _end(bench, job, JobState.DROPPED, State.DROPPED, "the model's answer cannot be read as JSON")
     for reason in parsed.dropped:
         log.info("extraction of conversation %s: an item was dropped: %s", job.conversation_id, reason)
     return await _keep(bench, job, situation, [redact_draft(draft) for draft in parsed.drafts])
