@@ -23,15 +23,6 @@ def fenced(label: str, nonce: str, text: str) -> str:
     return f"{_opening(label, nonce)}\n{text}\n{_closing(label, nonce)}"
 
 
-def blanked(block: str, label: str, nonce: str, instead: str) -> str:
-    """`block` with the text of one fence replaced; unchanged if it holds no such fence."""
-    before, opening, rest = block.partition(_opening(label, nonce))
-    if not opening:
-        return block
-    _, closing, after = rest.partition(_closing(label, nonce))
-    return f"{before}{opening}\n{instead}\n{closing}{after}"
-
-
 def _opening(label: str, nonce: str) -> str:
     return f"<<<{label} {nonce}>>>"
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, assert_never
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from devflow.domain import fences
 from devflow.domain.errors import NotFound
 from devflow.domain.events import Aggregate
 from devflow.domain.ids import new_id
@@ -21,7 +20,6 @@ from devflow.store.database import Unit
 from devflow.store.schema import EntryNumberRow, FeedbackRow, ReceiptRow
 
 RECEIPT = N_("receipt")
-ERASED = "[erased]"
 
 
 def insert(
@@ -72,23 +70,6 @@ def set_feedback(unit: Unit, receipt_id: str, ref: str, verdict: int | None) -> 
     if verdict is not None:
         unit.session.add(FeedbackRow(receipt_id=receipt_id, ref=ref, verdict=verdict, created_at=unit.at))
     unit.changed(Aggregate.CONVERSATION, receipt.conversation_id)
-
-
-def blank_entry(unit: Unit, entry_id: str) -> None:
-    """Remove an erased entry's text from every receipt; that it was used, its number and its size stay."""
-    given = select(EntryNumberRow.conversation_id).where(EntryNumberRow.entry_id == entry_id)
-    for row in unit.session.scalars(select(ReceiptRow).where(ReceiptRow.conversation_id.in_(given))):
-        library = _from_json(row.library)
-        if not isinstance(library, Injected) or all(item.ref != entry_id for item in library.items):
-            continue
-        block, items = library.block, []
-        for item in library.items:
-            if item.ref == entry_id:
-                block = fences.blanked(block, item.number, row.nonce, ERASED)
-                item = replace(item, title=ERASED, excerpt="", matched=())
-            items.append(item)
-        row.library = _to_json(Injected(block, tuple(items), library.dropped))
-        unit.changed(Aggregate.CONVERSATION, row.conversation_id)
 
 
 # entry numbers ------------------------------------------------------------------------------------------------------

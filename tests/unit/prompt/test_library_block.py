@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from devflow.domain.fences import blanked, fenced, new_nonce
+from devflow.domain.fences import new_nonce
 from devflow.domain.knowledge import Entry, Kind, Project, Status
 from devflow.prompt.budget import ENTRY_CHARS, cut_to_fit, library_chars
 from devflow.prompt.library import Found, render_library
@@ -19,8 +19,8 @@ NONCE = "0123456789ab"
 
 def entry(id: str, content: str, title: str = "Take the write lock first", project: Project | None = None) -> Entry:
     return Entry(
-        id, Kind.PITFALL, title, content, ("sqlite", "locks"), Status.PUBLISHED, 1.0, 0, project, "manual", DAY, DAY, DAY,
-        None, 1,
+        id, Kind.PITFALL, title, content, ("sqlite", "locks"), Status.PUBLISHED, 1.0, 0, project, "manual", DAY, DAY,
+        DAY, None, 1,
     )  # fmt: skip
 
 
@@ -100,12 +100,6 @@ def test_a_nonce_never_occurs_in_the_texts_it_fences(monkeypatch: pytest.MonkeyP
     made = iter(["aaaaaaaaaaaa", "bbbbbbbbbbbb"])
     monkeypatch.setattr("secrets.token_hex", lambda _: next(made))
     assert new_nonce(["guessed aaaaaaaaaaaa"]) == "bbbbbbbbbbbb"
-
-
-def test_blanking_one_fence_leaves_the_others() -> None:
-    block = f"{fenced('K1', NONCE, 'secret')}\n\n{fenced('K2', NONCE, 'kept')}"
-    assert blanked(block, "K1", NONCE, "[erased]") == block.replace("secret", "[erased]")
-    assert blanked(block, "K9", NONCE, "[erased]") == block
 
 
 def test_two_entries_that_contradict_each_other_are_said_to_disagree_with_dates_and_scopes() -> None:
