@@ -67,6 +67,13 @@ def approve(unit: Unit, ids: Iterable[str], *, actor: Actor, agent_child: bool =
     return Done(act.operation, tuple(approve_one(unit, id, act) for id in _distinct(ids)))
 
 
+def send_to_review(unit: Unit, ids: Iterable[str], *, actor: Actor) -> Done:
+    """Candidates → pending review, several in one act."""
+    act = actor.act()
+    step = (Status.CANDIDATE, Status.PENDING_REVIEW)
+    return Done(act.operation, tuple(entries.compare_and_set_status(unit, id, *step, act) for id in _distinct(ids)))
+
+
 def restore(unit: Unit, ids: Iterable[str], *, actor: Actor) -> Done:
     """Archived → candidate: back into the inbox, never straight to published."""
     act = actor.act()

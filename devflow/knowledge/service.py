@@ -22,7 +22,7 @@ from devflow.domain.knowledge import (
     check_kind,
     check_status,
 )
-from devflow.knowledge import queries, review, submit, undo
+from devflow.knowledge import browsing, queries, review, submit, undo
 from devflow.knowledge.acts import Actor, Done
 from devflow.knowledge.configuring import Configuration
 from devflow.knowledge.queries import EntryPage, Stats
@@ -143,6 +143,25 @@ class Knowledge:
         """(id, score) of the entries this one was found to resemble when it came in."""
         return await self._db.read(lambda session: entries.links(session, id))
 
+    async def knowledge_order(self, filters: Filters, *, sort: str = "updated", query: str = "") -> tuple[str, ...]:
+        """The ids of all entries a list shows, in order, for a view that loads rows as they scroll in.
+
+        Orders: those of `knowledge_list`, and `relevance`.
+        """
+        return await self._db.read(lambda session: browsing.order(session, filters, sort, query))
+
+    async def knowledge_entries(self, ids: Collection[str]) -> tuple[Entry, ...]:
+        """Those of the entries that exist, in the order asked for."""
+        return await self._db.read(lambda session: entries.get_many(session, ids))
+
+    async def knowledge_similar_counts(self, ids: Collection[str]) -> Mapping[str, int]:
+        """How many entries each of these was found to resemble when it came in; none is no key."""
+        return await self._db.read(lambda session: browsing.similar_counts(session, ids))
+
+    async def knowledge_conflicts(self, id: str) -> tuple[Entry, ...]:
+        """The entries that contradict this one (KP-10)."""
+        return await self._db.read(lambda session: browsing.conflicts(session, id))
+
     # taking in -----------------------------------------------------------------------------------------------------
 
     async def knowledge_create(self, draft: EntryDraft, *, actor: Actor | None = None) -> Done:
@@ -172,11 +191,20 @@ class Knowledge:
         child = self._agent_child
         return await self._db.write(lambda unit: review.approve(unit, _ids(ids), actor=actor, agent_child=child))
 
+    async def knowledge_send_to_review(self, ids: Iterable[str] | str, *, actor: Actor) -> Done:
+        """Candidates to pending review, several in one act."""
+        return await self._db.write(lambda unit: review.send_to_review(unit, _ids(ids), actor=actor))
+
     async def knowledge_restore(self, ids: Iterable[str] | str, *, actor: Actor) -> Done:
         return await self._db.write(lambda unit: review.restore(unit, _ids(ids), actor=actor))
 
     async def knowledge_archive(self, ids: Iterable[str] | str, *, actor: Actor, reason: str = "") -> Done:
         return await self._db.write(lambda unit: review.archive(unit, _ids(ids), actor=actor, reason=reason))
+
+    async def knowledge_give_reason(self, operation: str, reason: str, *, actor: Actor) -> None:
+        """Say why an archiving act was done, just after it."""
+        child = self._agent_child
+        await self._db.write(lambda unit: browsing.give_reason(unit, operation, reason, actor=actor, agent_child=child))
 
     async def knowledge_erase(self, id: str, *, actor: Actor) -> Done:
         child = self._agent_child

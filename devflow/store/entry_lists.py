@@ -59,6 +59,11 @@ def list_entries(
     return list(get_many(session, page)), total
 
 
+def ordered_ids(session: Session, filters: Filters, sort: str = "updated") -> list[str]:
+    """The ids of all that the filters show, in the order of `list_entries`."""
+    return list(session.scalars(select(EntryRow.id).where(*conditions(filters)).order_by(*SORTS[sort])))
+
+
 def conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as SQL, for this module and the search."""
     found: list[ColumnElement[bool]] = []
@@ -99,7 +104,7 @@ def facets(session: Session, filters: Filters) -> Facets:
 
 def counts(session: Session) -> Mapping[Status, int]:
     """Entries by status, every status named."""
-    found = dict(session.execute(select(EntryRow.status, func.count()).group_by(EntryRow.status)).tuples().all())
+    found = dict(session.execute(select(EntryRow.status, func.count()).group_by(EntryRow.status)).all())
     return {status: found.get(status.value, 0) for status in Status}
 
 
@@ -130,7 +135,7 @@ SORTS: Mapping[str, tuple[Any, ...]] = {
 
 def _count(session: Session, by: Any, filters: Filters) -> Counter[Any]:
     query = select(by, func.count()).select_from(EntryRow).where(*conditions(filters)).group_by(by)
-    return Counter(dict(session.execute(query).tuples().all()))
+    return Counter(dict(session.execute(query).all()))
 
 
 def _tags(session: Session, filters: Filters) -> Mapping[str, int]:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from devflow.domain.events import Aggregate
 from devflow.domain.knowledge import EventKind, TimelineEvent
 from devflow.store.database import Unit
 from devflow.store.schema import EntryEventRow
@@ -42,6 +43,13 @@ def record(
             detail=dict(detail or {}),
         )
     )
+
+
+def add_detail(unit: Unit, event: TimelineEvent, more: Mapping[str, Any]) -> None:
+    """Complete what an event knows about its own act; what it says happened stays as it is."""
+    row = unit.session.get_one(EntryEventRow, event.id)
+    row.detail = {**row.detail, **more}
+    unit.changed(Aggregate.ENTRY, event.entry_id)
 
 
 def of_entry(session: Session, entry_id: str) -> tuple[TimelineEvent, ...]:

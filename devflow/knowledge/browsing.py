@@ -1,0 +1,55 @@
+"""What a list on the screen asks: every id in order, entries as they scroll in, and what stands beside an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from devflow.domain.errors import Refused
+from devflow.domain.knowledge import Entry, EventKind, Status
+from devflow.domain.messages import N_
+from devflow.knowledge.acts import Actor, require_human
+from devflow.retrieval.entries import matching_ids
+from devflow.store import entries, entry_links, entry_lists, timeline
+from devflow.store.database import Session, Unit
+from devflow.store.entry_lists import Filters
+
+RELEVANCE = "relevance"
+"""The order a search gives; without a query it is the newest first."""
+
+REASONING = N_("Giving a reason is a human act.")
+
+
+def order(session: Session, filters: Filters, sort: str, query: str = "") -> tuple[str, ...]:
+    """The ids of all entries that the filters show, in order; with a query, of those that a search over the very same
+    filters finds (KP-4)."""
+    if not query.strip():
+        return tuple(entry_lists.ordered_ids(session, filters, "updated" if sort == RELEVANCE else sort))
+    found = matching_ids(session, query, filters)
+    if sort == RELEVANCE:
+        return tuple(found)
+    wanted = frozenset(found)
+    return tuple(id for id in entry_lists.ordered_ids(session, filters, sort) if id in wanted)
+
+
+def similar_counts(session: Session, ids: Collection[str]) -> Mapping[str, int]:
+    return entry_links.similar_counts(session, ids)
+
+
+def conflicts(session: Session, id: str) -> tuple[Entry, ...]:
+    """The entries that contradict this one; archived ones contradict nobody any more."""
+    others = entries.get_many(session, entry_links.conflicts_of(session, id))
+    return tuple(other for other in others if other.status is not Status.ARCHIVED)
+
+
+def give_reason(unit: Unit, operation: str, reason: str, *, actor: Actor, agent_child: bool = False) -> None:
+    """Say why an archiving act was done, just after it; the events of that act then carry the reason."""
+    require_human(actor, REASONING, agent_child=agent_child)
+    events = [
+        event
+        for event in timeline.of_operation(unit.session, operation)
+        if event.event is EventKind.STATUS_CHANGED and event.changes["status"][1] == Status.ARCHIVED
+    ]
+    if not events:
+        raise Refused(N_("Only an act that archives has a reason."))
+    for event in events:
+        timeline.add_detail(unit, event, {"reason": reason})

@@ -1,0 +1,35 @@
+"""What entries were linked to: look-alikes found when they came in, and contradictions (KP-10)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from devflow.domain.knowledge import Status
+from devflow.store.schema import EntryLinkRow, EntryRow
+
+
+def similar_counts(session: Session, ids: Collection[str]) -> Mapping[str, int]:
+    """How many entries, archived ones left out, each of these was found to resemble; none is no key."""
+    query = (
+        select(EntryLinkRow.entry_id, func.count())
+        .join(EntryRow, EntryRow.id == EntryLinkRow.other_id)
+        .where(
+            EntryLinkRow.relation == "similar",
+            EntryLinkRow.entry_id.in_(ids),
+            EntryRow.status != Status.ARCHIVED.value,
+        )
+        .group_by(EntryLinkRow.entry_id)
+    )
+    return dict(session.execute(query).all())
+
+
+def conflicts_of(session: Session, id: str) -> tuple[str, ...]:
+    """Ids of the entries that contradict this one, whichever of the two was linked to the other."""
+    query = select(EntryLinkRow.entry_id, EntryLinkRow.other_id).where(
+        EntryLinkRow.relation == "conflict", or_(EntryLinkRow.entry_id == id, EntryLinkRow.other_id == id)
+    )
+    pairs = session.execute(query.order_by(EntryLinkRow.created_at))
+    return tuple(dict.fromkeys(other if one == id else one for one, other in pairs))
