@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from devflow.ui.look import Look
+from devflow.ui.models.checks import Check
 from devflow.ui.widgets.cards import IconLabel, section_title
 from devflow.ui.widgets.chips import Label
 from devflow.ui.widgets.painting import baseline, draw_text, elided, text_width
@@ -106,15 +105,6 @@ class Quote(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         QPainter(self).fillRect(QRectF(0, 0, 2, self.height()), self._look.theme.color("hairline-strong"))
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One finding beside an entry; `details` stand in the tooltip."""
-
-    text: str
-    good: bool
-    details: str = ""
 
 
 class Checks(QWidget):

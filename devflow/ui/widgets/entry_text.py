@@ -94,12 +94,23 @@ class EntryText(QWidget):
     def _mark_again(self) -> None:
         marks: list[QTextEdit.ExtraSelection] = []
         if self._terms:
-            for start, end in spans(self.prose.document().toPlainText(), self._terms):
+            for start, end in _document_spans(self.prose.document().toPlainText(), self._terms):
                 mark = QTextEdit.ExtraSelection()
                 cursor = QTextCursor(self.prose.document())
                 cursor.setPosition(start)
                 cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-                mark.cursor = cursor  # type: ignore[attr-defined]
-                mark.format.setBackground(self._look.theme.color("match"))  # type: ignore[attr-defined]
+                mark.cursor = cursor
+                mark.format.setBackground(self._look.theme.color("match"))
                 marks.append(mark)
         self.prose.setExtraSelections(marks)
+
+
+def _document_spans(text: str, terms: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Spans in the document's own positions: characters beyond the basic plane count two there."""
+    found = spans(text, terms)
+    if not found or max(text) <= "\uffff":
+        return list(found)
+    at = [0]
+    for char in text:
+        at.append(at[-1] + (2 if char > "\uffff" else 1))
+    return [(at[start], at[end]) for start, end in found]

@@ -1,0 +1,73 @@
+"""What the library shows: filters, search and order, as one value that survives a restart (KP-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from devflow.domain.knowledge import Kind, Status
+from devflow.store.entry_lists import SORTS, SOURCES, Filters
+
+GROUP = "library_view"
+"""Its settings group."""
+
+RELEVANCE = "relevance"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryView:
+    """`status` None shows every status. While a query stands, `found_sort` is the order, else `sort`."""
+
+    status: Status | None = Status.PUBLISHED
+    kind: Kind | None = None
+    tag: str | None = None
+    source: str | None = None
+    query: str = ""
+    sort: str = "updated"
+    found_sort: str = RELEVANCE
+
+    @property
+    def filters(self) -> Filters:
+        statuses = frozenset(Status) if self.status is None else frozenset({self.status})
+        return Filters(statuses=statuses, kind=self.kind, tag=self.tag, source=self.source)
+
+    @property
+    def searching(self) -> bool:
+        return bool(self.query.strip())
+
+    @property
+    def order(self) -> str:
+        return self.found_sort if self.searching else self.sort
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether a facet is set beyond the status."""
+        return bool(self.kind or self.tag or self.source)
+
+
+def to_settings(view: LibraryView) -> dict[str, Any]:
+    return asdict(view)
+
+
+def from_settings(value: Mapping[str, Any]) -> LibraryView:
+    """What was stored; a field that cannot be read falls back to its default."""
+    default = LibraryView()
+    sorts = frozenset(SORTS) - {"inbox"}
+    return LibraryView(
+        status=_one_of(Status, value.get("status", default.status)),
+        kind=_one_of(Kind, value.get("kind")),
+        tag=_text(value.get("tag")),
+        source=source if (source := _text(value.get("source"))) in SOURCES else None,
+        query=_text(value.get("query")) or "",
+        sort=sort if (sort := _text(value.get("sort"))) in sorts else default.sort,
+        found_sort=sort if (sort := _text(value.get("found_sort"))) in sorts | {RELEVANCE} else RELEVANCE,
+    )
+
+
+def _one_of(choices: Any, value: object) -> Any:
+    return next((choice for choice in choices if choice == value), None)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,177 @@
+"""Decisions on entries, one after the other, with undo and redo. The service acts; views hear of it as usual."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from devflow.domain.errors import UserFacing
+from devflow.domain.knowledge import Entry, Status
+from devflow.knowledge.acts import Actor, Done
+from devflow.knowledge.service import Knowledge
+from devflow.ui.context import UiContext
+from devflow.ui.models.history import History, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A committed act. `words` say what it did; `took_back` when it was Undo."""
+
+    step: Step
+    entries: tuple[Entry, ...]
+    archived: bool = False
+    took_back: bool = False
+
+
+class Review(QObject):
+    """`decided` after each act; `refused` with the ids of an act that the service refused (nothing was changed).
+
+    Acts wait for one another: a key pressed twice never reaches the same entry twice, and Undo right after a decision
+    takes back that decision.
+    """
+
+    decided = Signal(object)
+    refused = Signal(object)
+
+    def __init__(self, ctx: UiContext, history: History, parent: QObject) -> None:
+        super().__init__(parent)
+        self._ctx = ctx
+        self._history = history
+        self._turn = asyncio.Lock()
+
+    # decisions
+
+    def approve(self, entries: Sequence[Entry]) -> None:
+        t, ids = self._ctx.t, _ids(entries)
+        words = _words(
+            entries,
+            lambda title: t("Published “{title}”", title=title),
+            lambda count: t.n("Published {count} entry", "Published {count} entries", count),
+        )
+        self._launch(lambda: self._knowledge.knowledge_approve(ids, actor=Actor.user()), words, ids)
+
+    def archive(self, entries: Sequence[Entry]) -> None:
+        """Rejected from the inbox, archived from the library: the same act."""
+        t, ids = self._ctx.t, _ids(entries)
+        if all(entry.status is Status.PUBLISHED for entry in entries):
+            words = _words(
+                entries,
+                lambda title: t("Archived “{title}”", title=title),
+                lambda count: t.n("Archived {count} entry", "Archived {count} entries", count),
+            )
+        else:
+            words = _words(
+                entries,
+                lambda title: t("Rejected “{title}”", title=title),
+                lambda count: t.n("Rejected {count} entry", "Rejected {count} entries", count),
+            )
+        self._launch(lambda: self._knowledge.knowledge_archive(ids, actor=Actor.user()), words, ids, archived=True)
+
+    def send_to_review(self, entries: Sequence[Entry]) -> None:
+        """Each candidate to pending review; those that are there already stay."""
+        t = self._ctx.t
+        entries = [entry for entry in entries if entry.status is Status.CANDIDATE]
+        ids = _ids(entries)
+        if not ids:
+            return
+        words = _words(
+            entries,
+            lambda title: t("Sent “{title}” to review", title=title),
+            lambda count: t.n("Sent {count} entry to review", "Sent {count} entries to review", count),
+        )
+        self._launch(lambda: self._knowledge.knowledge_send_to_review(ids, actor=Actor.user()), words, ids)
+
+    def widen(self, entry: Entry) -> None:
+        if entry.project is None:
+            return
+        words = self._ctx.t("“{title}” now holds for all projects", title=entry.title)
+        act = lambda: self._knowledge.widen_project(entry.id, actor=Actor.user())  # noqa: E731
+        self._launch(act, words, (entry.id,))
+
+    def restore(self, entry: Entry) -> None:
+        words = self._ctx.t("“{title}” is back in the inbox", title=entry.title)
+        act = lambda: self._knowledge.knowledge_restore(entry.id, actor=Actor.user())  # noqa: E731
+        self._launch(act, words, (entry.id,))
+
+    def done(self, done: Done, words: str) -> None:
+        """An act that the editor made: it can be taken back like the others."""
+        ids = tuple(entry.id for entry in done.entries)
+        step = Step(done.operation, words, ids)
+        self._history.did(step)
+        self.decided.emit(Decided(step, done.entries))
+
+    def give_reason(self, step: Step, reason: str) -> None:
+        """Say why something was just rejected."""
+        work = self._knowledge.knowledge_give_reason(step.operation, reason, actor=Actor.user())
+        self._ctx.tasks.launch(work, what="give a reason")
+
+    # taking back
+
+    def undo(self) -> None:
+        self._ctx.tasks.launch(self._undo(), what="undo", owner=self)
+
+    def redo(self) -> None:
+        self._ctx.tasks.launch(self._redo(), what="redo", owner=self)
+
+    async def _undo(self) -> None:
+        async with self._turn:
+            step = self._history.last
+            if step is None:
+                self._ctx.shell.notify(self._ctx.t("There is nothing to undo"))
+                return
+            try:
+                done = await self._knowledge.knowledge_undo(step.operation, actor=Actor.user())
+            except UserFacing:
+                self._history.drop_last()
+                raise
+            self._history.undid(done.operation)
+        self.decided.emit(Decided(step, done.entries, took_back=True))
+
+    async def _redo(self) -> None:
+        async with self._turn:
+            step = self._history.next
+            if step is None:
+                self._ctx.shell.notify(self._ctx.t("There is nothing to do again"))
+                return
+            try:
+                done = await self._knowledge.knowledge_redo(step.operation, actor=Actor.user())
+            except UserFacing:
+                self._history.drop_next()
+                raise
+            self._history.redid(done.operation)
+        self.decided.emit(Decided(step, done.entries))
+
+    # how
+
+    @property
+    def _knowledge(self) -> Knowledge:
+        return self._ctx.services.knowledge
+
+    def _launch(
+        self, act: Callable[[], Awaitable[Done]], words: str, ids: tuple[str, ...], *, archived: bool = False
+    ) -> None:
+        self._ctx.tasks.launch(self._decide(act, words, ids, archived), what="decide", owner=self)
+
+    async def _decide(
+        self, act: Callable[[], Awaitable[Done]], words: str, ids: tuple[str, ...], archived: bool
+    ) -> None:
+        async with self._turn:
+            try:
+                done = await act()
+            except UserFacing:
+                self.refused.emit(ids)
+                raise
+            step = Step(done.operation, words, ids)
+            self._history.did(step)
+        self.decided.emit(Decided(step, done.entries, archived=archived))
+
+
+def _ids(entries: Iterable[Entry]) -> tuple[str, ...]:
+    return tuple(entry.id for entry in entries)
+
+
+def _words(entries: Sequence[Entry], one: Callable[[str], str], several: Callable[[int], str]) -> str:
+    return one(entries[0].title) if len(entries) == 1 else several(len(entries))

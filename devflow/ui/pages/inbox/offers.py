@@ -1,0 +1,112 @@
+"""What the inbox offers when something was never read: older conversations, and why nothing is here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from devflow.extraction.outcome import PendingConversation
+from devflow.extraction.situation import Reason, Verdict
+from devflow.extraction.words import hint, sentence
+from devflow.ui.context import UiContext
+from devflow.ui.models.refresh import Refresher
+from devflow.ui.widgets import EmptyState, NoticeStrip
+
+_BY_ITSELF = frozenset({Reason.READY, Reason.TOO_FEW, Reason.NOTHING_NEW, Reason.NO_CONVERSATION, Reason.OTHER_ORIGIN})
+"""Extraction runs by itself: what it left out is worth a word. Where the human switched it off, it is not."""
+
+
+class UnreadOffer(NoticeStrip):
+    """Conversations from before a model was connected: read only if the human says so (spec 08, Offline)."""
+
+    def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
+        super().__init__(ctx, "", "info", link=ctx.t("Read them"), parent=parent)
+        self._ctx = ctx
+        self._pending: tuple[PendingConversation, ...] = ()
+        self.setObjectName("unreadConversations")
+        self.hide()
+        self.acted.connect(self._read_them)
+
+    def show_pending(self, pending: tuple[PendingConversation, ...], verdict: Verdict) -> None:
+        self._pending = pending
+        if not pending or verdict.reason not in _BY_ITSELF:
+            self.hide()
+            return
+        t = self._ctx.t
+        self.say(t.n("{count} earlier chat was never read", "{count} earlier chats were never read", len(pending)))
+        self.words.setToolTip("\n".join(each.title for each in pending))
+
+    def _read_them(self) -> None:
+        self._ctx.tasks.launch(self._read(), what="read earlier conversations", owner=self)
+
+    async def _read(self) -> None:
+        ids = [each.conversation_id for each in self._pending]
+        self.hide()
+        count = await self._ctx.services.extraction.extract_pending(ids)
+        t = self._ctx.t
+        self._ctx.shell.notify(
+            t.n("Reading {count} chat in the background", "Reading {count} chats in the background", count)
+        )
+
+
+class EmptyHint(QWidget):
+    """Why there is nothing to review, and the two ways to get something."""
+
+    changed = Signal()
+
+    def __init__(self, ctx: UiContext, offer: UnreadOffer, extract: Callable[[], object]) -> None:
+        super().__init__()
+        self._ctx = ctx
+        self._offer = offer
+        self._extract = extract
+        self._latest = ""
+        self.verdict: Verdict | None = None
+        self.state = EmptyState(ctx, "inbox", ctx.t("Nothing to review"))
+        self.setObjectName("inboxEmptyHint")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.state)
+        self._reader = Refresher(ctx.tasks, self._read, "read why the inbox is empty", self)
+
+    def refresh(self) -> None:
+        self._reader.ask()
+
+    async def _read(self) -> None:
+        extraction = self._ctx.services.extraction
+        verdict = await extraction.why_empty()
+        pending = () if verdict.reason is Reason.NO_MODEL else await extraction.pending_conversations()
+        latest = await self._ctx.services.conversations.list(limit=1)
+        self._latest = latest[0].id if latest else ""
+        self._offer.show_pending(pending, verdict)
+        self._show(verdict)
+
+    def _show(self, verdict: Verdict) -> None:
+        t = self._ctx.t
+        acts: list[tuple[str, Callable[[], object]]] = []
+        if verdict.reason is Reason.NO_MODEL:
+            acts.append((t("Connect a model"), self._connect))
+        elif self._latest:
+            acts.append((t("Extract now"), self._extract))
+        if self._latest:
+            acts.append((t("Save as candidate"), self._open_latest))
+        if verdict != self.verdict or len(acts) != len(self.state.buttons):
+            self.verdict = verdict
+            self.state.say(t("Nothing to review"), hint(verdict, t), acts)
+            for button in self.state.buttons:
+                button.setObjectName({t("Save as candidate"): "saveAsCandidateHint"}.get(button.text(), ""))
+        self.setAccessibleName(f"{t('Nothing to review')}. {hint(verdict, t)}")
+        self.changed.emit()
+
+    def _connect(self) -> None:
+        self._ctx.shell.open_settings("providers")
+
+    def _open_latest(self) -> None:
+        """Every message there has "Save as candidate" in its menu."""
+        self._ctx.shell.open_link(f"devflow:conversation/{self._latest}")
+
+
+async def extract_now(ctx: UiContext) -> str:
+    """Distil the latest conversation now; returns what came of it in words."""
+    return sentence(await ctx.services.extraction.extract_now(), ctx.t)

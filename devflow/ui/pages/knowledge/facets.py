@@ -1,0 +1,103 @@
+"""The side of the library: statuses, kinds, tags and sources with their counts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QScrollArea, QVBoxLayout, QWidget
+
+from devflow.domain.knowledge import Kind, Status
+from devflow.store.entry_lists import SOURCES, Facets
+from devflow.ui.context import UiContext
+from devflow.ui.models.library_view import LibraryView
+from devflow.ui.models.words import kind_name, source_word, status_name
+from devflow.ui.pages.knowledge.facet_row import Facet, FacetGroup
+from devflow.ui.widgets import Pane
+
+TAGS_SHOWN = 5
+MENU_MOST = 400
+_STATUSES = (Status.PUBLISHED, Status.PENDING_REVIEW, Status.CANDIDATE, Status.ARCHIVED)
+
+
+class FacetPane(Pane):
+    """Says what was chosen; the page holds the state."""
+
+    status_chosen = Signal(object)
+    kind_chosen = Signal(object)
+    tag_chosen = Signal(object)
+    source_chosen = Signal(object)
+
+    def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
+        super().__init__("sunken", "right", parent)
+        self._ctx = ctx
+        self._tags: dict[str, int] = {}
+        self._tag: str | None = None
+        t = ctx.t
+        self.statuses = FacetGroup(ctx, "statusFilter", t("Status"))
+        self.kinds = FacetGroup(ctx, "kindFilter", t("Kind"))
+        self.tags = FacetGroup(ctx, "tagFilter", t("Tags"), most=TAGS_SHOWN)
+        self.sources = FacetGroup(ctx, "sourceFilter", t("Source"))
+        self.statuses.chosen.connect(self.status_chosen)
+        self.kinds.chosen.connect(self.kind_chosen)
+        self.tags.chosen.connect(self.tag_chosen)
+        self.sources.chosen.connect(self.source_chosen)
+        self.tags.more_asked.connect(self._open_tags)
+        page = QWidget()
+        page.setProperty("role", "page")
+        inner = QVBoxLayout(page)
+        inner.setContentsMargins(8, 12, 8, 8)
+        inner.setSpacing(0)
+        for group in (self.statuses, self.kinds, self.tags, self.sources):
+            inner.addWidget(group)
+        inner.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(area)
+
+    def show_facets(self, facets: Facets, view: LibraryView) -> None:
+        t = self._ctx.t
+        self.statuses.show_facets(
+            [
+                Facet(status, status_name(t, status), facets.statuses[status], f"status-{status.value}", round=True)
+                for status in _STATUSES
+            ],
+            view.status,
+        )
+        self.kinds.show_facets(
+            [Facet(kind, kind_name(t, kind), facets.kinds[kind], f"kind-{kind.value}-dot") for kind in Kind], view.kind
+        )
+        self._tags, self._tag = dict(facets.tags), view.tag
+        if view.tag is not None and view.tag not in self._tags:
+            self._tags[view.tag] = 0
+        self.tags.show_facets([Facet(tag, tag, count, "#") for tag, count in self._tags.items()], view.tag)
+        sources = {source: facets.sources.get(source, 0) for source in SOURCES}
+        self.sources.show_facets(
+            [
+                Facet(source, source_word(t, source), count)
+                for source, count in sources.items()
+                if count or source == view.source
+            ],
+            view.source,
+        )
+
+    def _open_tags(self) -> None:
+        """Every tag in one menu, by name."""
+        menu = QMenu(self)
+        menu.setObjectName("tagMenu")
+        for tag in sorted(list(self._tags)[:MENU_MOST], key=str.casefold):
+            action = QAction(f"{tag}\t{self._tags[tag]}", menu)
+            action.setData(tag)
+            action.setCheckable(tag == self._tag)
+            action.setChecked(tag == self._tag)
+            menu.addAction(action)
+        menu.triggered.connect(self._tag_picked)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.tags.more.mapToGlobal(self.tags.more.rect().topRight()))
+
+    def _tag_picked(self, action: QAction) -> None:
+        self.tag_chosen.emit(action.data())
