@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
@@ -64,6 +65,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
         loop.set_exception_handler(desktop.loop_failed)
         sys.excepthook = desktop.slot_failed
         desktop.window.show()
+        log.info("window shown by process %d", os.getpid())
         await ends.asked
     except UserFacing as error:
         await _refuse(app, paths, error)

@@ -249,7 +249,9 @@ async def _active(window: MainWindow) -> None:
 def _shown(window: MainWindow) -> str:
     stack = window.findChild(QStackedWidget, "pages")
     assert stack is not None
-    return stack.currentWidget().objectName()
+    current = stack.currentWidget()
+    assert current is not None
+    return current.objectName()
 
 
 def _status(window: MainWindow, name: str) -> str:

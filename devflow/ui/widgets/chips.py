@@ -16,6 +16,7 @@ class Chip(QLabel):
     def __init__(self, text: str, kind: str = "tag", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
         self.setProperty("chip", kind)
+        self.setIndent(0)  # a styled QLabel would add half an x to its padding
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 

@@ -103,7 +103,7 @@ class Picker(QToolButton):
         self.chosen.emit(action.data())
 
     def sizeHint(self) -> QSize:
-        width = 8 + (24 if self._icon_name else 0) + text_width(self._label, self.font()) + 24
+        width = 8 + (24 if self._icon_name else 0) + text_width(self._label, self._look.theme.font("small")) + 24
         return QSize(min(round(width) + 2, self._max_width), 26)
 
     def minimumSizeHint(self) -> QSize:
@@ -123,7 +123,7 @@ class Picker(QToolButton):
         if self._icon_name:
             self._look.icons.paint(painter, x, 5, self._icon_name, token, 16)
             x += 22
-        font = theme.font("ui")
+        font = theme.font("small")
         shown = elided(self._label, font, rect.width() - x - 24)
         x = draw_text(painter, x, baseline(rect, font), shown, font, theme.color(token))
         self._look.icons.paint(painter, x + 7, 6, "chevron-down", token, 14)

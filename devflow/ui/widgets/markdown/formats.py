@@ -20,6 +20,9 @@ FENCE = _BASE + 5
 TITLE = _BASE + 6
 """Char property: what a link's tooltip says before its address."""
 
+BULLET = _BASE + 7
+"""Block property: the depth of an unordered item; the view paints its mark."""
+
 HEADER = 31
 """px of a code block's head: 30 and its hairline."""
 CODE_PAD = 12

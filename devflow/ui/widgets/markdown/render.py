@@ -184,18 +184,20 @@ class Renderer:
             made.setStyle(QTextListFormat.Style.ListDecimal)
             made.setStart(int(token.attrGet("start") or 1))
         else:
-            styles = (
-                QTextListFormat.Style.ListDisc,
-                QTextListFormat.Style.ListCircle,
-                QTextListFormat.Style.ListSquare,
-            )
-            made.setStyle(styles[min(depth, 3) - 1])
+            # Qt sets its own marks close to the text; the view paints them where the design has them.
+            made.setStyle(QTextListFormat.Style.ListStyleUndefined)
+            made.setProperty(f.BULLET, depth)
         made.setIndent(depth)
         where.lists.append(None)
         where.formats.append(made)
 
     def _join_list(self, cursor: QTextCursor, where: _Where) -> None:
         self._item_pending = False
+        depth = where.formats[-1].property(f.BULLET)
+        if depth:
+            marked = cursor.blockFormat()
+            marked.setProperty(f.BULLET, depth)
+            cursor.setBlockFormat(marked)
         current = where.lists[-1]
         if current is None:
             where.lists[-1] = cursor.createList(where.formats[-1])

@@ -124,6 +124,8 @@ def _paint_block(painter: QPainter, document: QTextDocument, block: QTextBlock, 
     if made.hasProperty(f.RULE):
         rect = layout.blockBoundingRect(block)
         painter.fillRect(QRectF(0, round(rect.center().y()), document.textWidth(), 1), theme.color("hairline"))
+    if made.hasProperty(f.BULLET):
+        _paint_bullet(painter, document, block, theme)
     origin = layout.blockBoundingRect(block).topLeft()
     for start, length, code, reference in _grounds(block):
         if code:
@@ -132,6 +134,22 @@ def _paint_block(painter: QPainter, document: QTextDocument, block: QTextBlock, 
             color, height = ("accent-bg" if reference == 1 else "warning-bg"), 20
         for rect in _span_rects(block, start, length, origin, 0, height):
             fill_round(painter, rect, 4, theme.color(color))
+
+
+def _paint_bullet(painter: QPainter, document: QTextDocument, block: QTextBlock, theme: ThemeController) -> None:
+    if not block.layout().lineCount():
+        return
+    line = block.layout().lineAt(0)
+    origin = document.documentLayout().blockBoundingRect(block).topLeft()
+    center = QPointF(origin.x() + line.x() - 13, round(origin.y() + line.y() + line.ascent() - 5) + 0.5)
+    if int(block.blockFormat().property(f.BULLET)) % 2:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("text"))
+        painter.drawEllipse(center, 2.5, 2.5)
+    else:
+        painter.setPen(QPen(theme.color("text"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(center, 2.5, 2.5)
 
 
 def _grounds(block: QTextBlock) -> list[tuple[int, int, bool, int]]:
