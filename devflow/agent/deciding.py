@@ -55,7 +55,7 @@ async def decide(engine: Engine, call_id: str, decision: Decision) -> Outcome:
 async def _keep_rule(engine: Engine, call: ToolCall, scope: Scope) -> None:
     """Remember the yes for exactly this tool and target, in this workspace (spec 03, rule 4)."""
     conversation, only = await engine.db.read(lambda session: _scene(session, call))
-    context = await engine.tool_context(conversation)
+    context = await engine.tool_context(conversation.id, conversation.project)
     tool = engine.tools(context, only)[call.tool]
     subject = tool.subject(parse_arguments(tool, call.arguments))
     workspace = conversation.project.path if conversation.project else ""
@@ -65,7 +65,7 @@ async def _keep_rule(engine: Engine, call: ToolCall, scope: Scope) -> None:
 
 async def _show_edited(engine: Engine, call: ToolCall, arguments: str) -> Outcome:
     conversation, only = await engine.db.read(lambda session: _scene(session, call))
-    context = await engine.tool_context(conversation)
+    context = await engine.tool_context(conversation.id, conversation.project)
     tool = engine.tools(context, only)[call.tool]
     parsed = parse_arguments(tool, arguments)
     tool.needs_approval(parsed, context)  # raises for what is denied outright

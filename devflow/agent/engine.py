@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from devflow.domain.conversation import Conversation, ModelChoice
+from devflow.domain.conversation import ModelChoice
 from devflow.domain.events import CallsChanged, Hub, MessageEnded, RunChanged
+from devflow.domain.knowledge import Project
 from devflow.domain.run import Run
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
@@ -43,10 +44,12 @@ class Engine:
     lock: ProcessLock
     home: Path
 
-    async def tool_context(self, conversation: Conversation, *, read_untrusted: bool = False) -> ToolContext:
+    async def tool_context(
+        self, conversation_id: str, project: Project | None, *, read_untrusted: bool = False
+    ) -> ToolContext:
         return ToolContext(
-            conversation_id=conversation.id,
-            project=conversation.project,
+            conversation_id=conversation_id,
+            project=project,
             knowledge=self.knowledge,
             home=self.home,
             rules=await read_rules(self.settings),

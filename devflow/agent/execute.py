@@ -27,7 +27,7 @@ async def execute(engine: Engine, run_id: str, call_ids: Sequence[str]) -> None:
     """Run these calls, one after the other. Each that somebody else has claimed or settled meanwhile is passed over."""
     run, conversation, only = await engine.db.read(lambda session: _scene(session, run_id))
     for call_id in call_ids:
-        context = await engine.tool_context(conversation)
+        context = await engine.tool_context(conversation.id, conversation.project)
         await _execute_one(engine, run, call_id, context, only)
 
 

@@ -43,7 +43,9 @@ CHECKPOINT_S = 1.0
 async def reply(engine: Engine, run_id: str) -> None:
     """Do the step that `loop` has claimed. A failure that the user can act on ends the run with its problem."""
     scene = await engine.db.read(lambda session: _scene(session, run_id))
-    context = await engine.tool_context(scene.conversation, read_untrusted=scene.read_untrusted)
+    context = await engine.tool_context(
+        scene.conversation.id, scene.conversation.project, read_untrusted=scene.read_untrusted
+    )
     tools = engine.tools(context, scene.only)
     answer = _Answer(engine, scene.run, scene.path[-1])
     try:

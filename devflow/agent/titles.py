@@ -7,7 +7,7 @@ import logging
 
 from devflow.agent.engine import Engine
 from devflow.agent.starting import TITLE_CHARS, title_from
-from devflow.domain.conversation import OFFLINE, Role
+from devflow.domain.conversation import OFFLINE, Origin, Role
 from devflow.domain.errors import UserFacing
 from devflow.domain.request import TextChunk
 from devflow.domain.run import Run, RunState
@@ -42,7 +42,12 @@ def _first_exchange(session: Session, run: Run) -> tuple[str, str] | None:
     question = conversations.message(session, run.user_message_id)
     conversation = conversations.get(session, run.conversation_id)
     first = question.parent_id is None
-    if not first or conversation.title_by_user or conversation.title != title_from(question.content):
+    if (
+        not first
+        or conversation.origin is Origin.CLI
+        or conversation.title_by_user
+        or conversation.title != title_from(question.content)
+    ):
         return None
     path = conversations.path_to(session, conversation.leaf_id)
     answer = next((message.content for message in reversed(path) if message.role is Role.ASSISTANT), "")

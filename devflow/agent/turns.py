@@ -20,6 +20,7 @@ from devflow.agent.problems import problem_of, unexpected
 from devflow.agent.titles import suggest_title
 from devflow.domain.conversation import ModelChoice, Role
 from devflow.domain.errors import Refused, UserFacing
+from devflow.domain.knowledge import Project
 from devflow.domain.messages import N_
 from devflow.domain.run import OPEN_STATES, Problem, Run, RunState
 from devflow.store import conversations, runs
@@ -113,6 +114,10 @@ class Turns:
     async def recover(self) -> tuple[Run, ...]:
         """At start-up: mend the runs whose process is gone."""
         return await recovery.recover(self._engine)
+
+    async def tool_names(self, project: Project | None) -> tuple[str, ...]:
+        """The tools that a conversation with that project folder has."""
+        return tuple(self._engine.tools(await self._engine.tool_context("", project), None))
 
     async def wait(self, run_id: str) -> Run:
         """The run, once nothing works on it any more: finished, or waiting for approval."""

@@ -11,7 +11,7 @@ from devflow import __version__
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import N_
 
-COMMANDS = ("knowledge", "config", "extract", "backup", "restore", "doctor")
+COMMANDS = ("ask", "knowledge", "config", "extract", "backup", "restore", "doctor")
 """Each is a module here with `add(commands, options)`; it sets `run`, a coroutine function of (core, args, output) that
 returns the exit code, or `run_alone`, a function of (paths, args, output) for what must work without a database."""
 

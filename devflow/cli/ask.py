@@ -1,0 +1,273 @@
+"""`devflow ask`: one headless turn through the same composer as the window's (an AI node for any script)."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from devflow.agent.starting import checked_text
+from devflow.cli.output import Output, read_stdin
+from devflow.cli.parser import Parser, WrongUsage
+from devflow.domain.citations import cited_numbers
+from devflow.domain.conversation import OFFLINE, ModelChoice, Origin, Role
+from devflow.domain.errors import InvalidInput, Refused, UserFacing
+from devflow.domain.events import (
+    CallsChanged,
+    Event,
+    LibrarySearchDone,
+    MessageEnded,
+    MessageStarted,
+    RunChanged,
+    TextArrived,
+)
+from devflow.domain.knowledge import Project
+from devflow.domain.messages import N_
+from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
+from devflow.domain.run import Problem, Run, RunState
+
+if TYPE_CHECKING:
+    from devflow.app.core import Core
+
+EVENTS = {
+    RunChanged: "run_changed",
+    LibrarySearchDone: "library_search_done",
+    MessageStarted: "message_started",
+    MessageEnded: "message_ended",
+    CallsChanged: "calls_changed",
+}
+"""What `--json` lists of a turn; text comes whole, as the answer."""
+
+
+def add(commands: Any, options: Parser) -> None:
+    parser = commands.add_parser("ask", help="ask one question and print the answer", parents=[options])
+    parser.add_argument("message", metavar="MESSAGE", nargs="?", help="the question; - reads it from standard input")
+    parser.add_argument(
+        "--workspace", metavar="DIR", help="the project folder: its entries hold, its files can be read"
+    )
+    parser.add_argument("--model", metavar="M", help="a model instead of the main one")
+    parser.add_argument(
+        "--provider", metavar="P", help="a provider, by name or id; `offline` is the built-in assistant"
+    )
+    parser.add_argument("--no-inject", action="store_true", help="answer without the library")
+    parser.add_argument(
+        "--allow", metavar="TOOL", action="append", default=[], help="offer this tool, without asking; may be repeated"
+    )
+    parser.set_defaults(run=_run)
+
+
+async def _run(core: Core, args: Namespace, output: Output) -> int:
+    message = checked_text(_message(args))
+    choice = await _choice(core, args.provider, args.model)
+    project = await core.projects.ensure(args.workspace) if args.workspace else None
+    tools = tuple(dict.fromkeys(args.allow))
+    await _check_tools(core, project, tools)
+    conversation = await core.conversations.create(
+        origin=Origin.CLI,
+        project_id=project.id if project else None,
+        model=choice,
+        retrieval=not args.no_inject,
+    )
+    told: list[Event] = []
+    unsubscribe = core.hub.subscribe(told.append if output.json else _Printer(output))
+    try:
+        run = await core.turns.send(conversation.id, message, tools=tools)
+        run = await core.turns.wait(run.id)
+    finally:
+        unsubscribe()
+    _raise_failure(run)
+    report = await _report(core, run)
+    if output.json:
+        output.value({**report, "events": [_event(event) for event in told if type(event) in EVENTS]})
+    else:
+        _say_sources(output, report)
+    return 0
+
+
+# what is asked ------------------------------------------------------------------------------------------------------
+
+
+def _message(args: Namespace) -> str:
+    if args.message is None:
+        raise WrongUsage(N_("There is no question."), N_("Give it as MESSAGE, or as - on standard input."))
+    if args.message != "-":
+        return str(args.message)
+    try:
+        return read_stdin().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput("message", N_("Standard input is not UTF-8 text."), N_("Convert it first.")) from None
+
+
+async def _choice(core: Core, provider: str | None, model: str | None) -> ModelChoice | None:
+    """The model named by the options; None: the main role's."""
+    if provider is None and model is None:
+        return None
+    if provider == OFFLINE.provider_id:
+        return OFFLINE
+    known = await core.models.list()
+    if provider is not None:
+        named = [config for config in known if provider in (config.id, config.name)]
+        if not named:
+            names = ", ".join(config.name for config in known) or "–"
+            raise Refused(
+                N_("There is no provider {provider}."), N_("Providers: {names}."), provider=provider, names=names
+            )
+        name = model or (named[0].models[0] if named[0].models else "")
+        if not name:
+            raise Refused(
+                N_("The provider {provider} has no model."), N_("Name one with --model."), provider=named[0].name
+            )
+        return ModelChoice(named[0].id, name)
+    assert model is not None
+    offering = [config for config in known if model in config.models]
+    main = await core.models.main_choice()
+    if not offering and main == OFFLINE:
+        raise Refused(
+            N_("No provider offers the model {model}."), N_("Set one up in Settings, under Providers."), model=model
+        )
+    return ModelChoice(offering[0].id if offering else main.provider_id, model)
+
+
+async def _check_tools(core: Core, project: Project | None, tools: tuple[str, ...]) -> None:
+    known = await core.turns.tool_names(project)
+    if unknown := [tool for tool in tools if tool not in known]:
+        raise Refused(
+            N_("There is no tool {tool} here."),
+            N_("Tools: {known}. File tools need --workspace."),
+            tool=unknown[0],
+            known=", ".join(known),
+        )
+
+
+# what is answered ---------------------------------------------------------------------------------------------------
+
+
+class _Printer:
+    """Prints the answer as it comes."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._last = "\n"
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case TextArrived(text=text, reasoning=False):
+                self._write(text)
+            case MessageEnded() if self._last != "\n":
+                self._write("\n")
+            case _:
+                pass
+
+    def _write(self, text: str) -> None:
+        self._output.out.write(text)
+        self._output.out.flush()
+        self._last = text[-1:] or self._last
+
+
+def _raise_failure(run: Run) -> None:
+    match run.state, run.problem:
+        case RunState.COMPLETED, _:
+            return
+        case _, Problem() as problem:
+            raise _Failed(problem)
+        case _:
+            raise Refused(N_("The run ended as {state}."), "", state=run.state.value)
+
+
+class _Failed(UserFacing):
+    """A run's problem as an error of the command."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.code = problem.code  # type: ignore[misc]  # the problem's own, instead of one for the class
+        super().__init__(problem.message, problem.hint, **dict(problem.params or {}))
+
+
+async def _report(core: Core, run: Run) -> dict[str, Any]:
+    path = await core.conversations.path(run.conversation_id)
+    answers = [message for message in path.messages if message.role is Role.ASSISTANT]
+    receipts = await core.conversations.receipts(run.conversation_id)
+    numbers = await core.conversations.numbers(run.conversation_id)
+    cited = {numbers[number] for number in cited_numbers(answers[-1].content) if number in numbers}
+    library = receipts[-1].library
+    calls = await core.conversations.calls([message.id for message in answers])
+    return {
+        "answer": answers[-1].content,
+        "sources": [_source(item, item.ref in cited) for item in _items(library)],
+        "receipt": {
+            "id": receipts[-1].id,
+            "phase": receipts[-1].phase.value,
+            "library": _lookup(library),
+            "pages": _lookup(receipts[-1].pages),
+        },
+        "usage": {
+            "input_tokens": _total([message.usage.input_tokens for message in answers if message.usage]),
+            "output_tokens": _total([message.usage.output_tokens for message in answers if message.usage]),
+        },
+        "calls": [
+            {"tool": call.tool, "arguments": call.arguments, "state": call.state.value, "error": call.error}
+            for message in answers
+            for call in calls.get(message.id, ())
+        ],
+        "model": {"provider": run.choice.provider_id, "model": run.choice.model},
+        "conversation_id": run.conversation_id,
+        "run_id": run.id,
+        "state": run.state.value,
+    }
+
+
+def _say_sources(output: Output, report: dict[str, Any]) -> None:
+    """Beside the answer, on standard error: what it rests on, or that nothing was found."""
+    t = output.t
+    if report["sources"]:
+        for source in report["sources"]:
+            mark = t("cited") if source["cited"] else t("given")
+            output.note(f"[{source['number']}] {source['title']} ({mark}, {source['id']})")
+        return
+    match report["receipt"]["library"]["outcome"]:
+        case "nothing_found":
+            output.note(t("Nothing in the library matches."))
+        case "failed":
+            output.note(t("Search failed; answered without it."))
+        case _:
+            pass
+
+
+def _source(item: InjectedItem, cited: bool) -> dict[str, Any]:
+    return {
+        "number": item.number,
+        "id": item.ref,
+        "title": item.title,
+        "kind": item.kind,
+        "version": item.version,
+        "reason": item.reason,
+        "score": item.score,
+        "excerpt": item.excerpt,
+        "cut": item.cut,
+        "cited": cited,
+    }
+
+
+def _lookup(lookup: Lookup) -> dict[str, Any]:
+    match lookup:
+        case Injected(block, items, dropped):
+            return {"outcome": "injected", "count": len(items), "size": len(block), "dropped": list(dropped)}
+        case NothingFound():
+            return {"outcome": "nothing_found"}
+        case NotUsed(why):
+            return {"outcome": "not_used", "why": why}
+        case LookupFailed(message):
+            return {"outcome": "failed", "message": message}
+
+
+def _items(lookup: Lookup) -> tuple[InjectedItem, ...]:
+    return lookup.items if isinstance(lookup, Injected) else ()
+
+
+def _total(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _event(event: Event) -> dict[str, Any]:
+    values = {name: value for name, value in asdict(event).items() if name != "conversation_id"}
+    return {"event": EVENTS[type(event)], **values}
