@@ -139,13 +139,12 @@ class RawServer:
             )
             sending = asyncio.create_task(self._send(writer, answer))
             leaving = asyncio.create_task(_watch(reader, request))
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if not sending.done():
+            try:
+                await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
                 sending.cancel()
-            leaving.cancel()
-            for task in (sending, leaving):
-                with contextlib.suppress(asyncio.CancelledError, ConnectionError):
-                    await task
+                leaving.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
             if request.gone.is_set() or answer.end != "close":
                 return
 
