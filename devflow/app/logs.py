@@ -6,6 +6,7 @@ import logging
 import logging.handlers
 import os
 import sys
+from collections.abc import Callable
 
 from devflow.app.paths import AppPaths
 
@@ -20,17 +21,26 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
         return super()._open()
 
 
-def set_up(paths: AppPaths, *, verbose: int = 0) -> None:
-    """Log to the file; with `verbose` 1 (2: everything) to standard error as well."""
+def set_up(paths: AppPaths, *, verbose: int = 0) -> Callable[[], None]:
+    """Log to the file; with `verbose` 1 (2: everything) to standard error as well. The result takes it all back."""
     level = logging.DEBUG if verbose > 1 else logging.INFO
     root = logging.getLogger()
     root.setLevel(level)
     file = _PrivateFile(paths.logs / "devflow.log", maxBytes=SIZE, backupCount=KEPT, encoding="utf-8", delay=True)
     file.setFormatter(logging.Formatter(FORMAT))
-    root.addHandler(file)
+    handlers: list[logging.Handler] = [file]
     if verbose:
         screen = logging.StreamHandler(sys.stderr)
         screen.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-        root.addHandler(screen)
+        handlers.append(screen)
+    for handler in handlers:
+        root.addHandler(handler)
     for talkative in ("httpx", "httpcore", "markdown_it", "asyncio"):
         logging.getLogger(talkative).setLevel(max(level, logging.WARNING))
+
+    def take_back() -> None:
+        for handler in handlers:
+            root.removeHandler(handler)
+            handler.close()
+
+    return take_back

@@ -56,15 +56,18 @@ def _run(words: Sequence[str], output: Output) -> int:
 
 def _dispatch(paths: AppPaths, args: Any, output: Output) -> int:
     if not hasattr(args, "run") and not hasattr(args, "run_alone"):
-        from devflow.app.desktop import run
+        from devflow.app.desktop_run import run
 
         return run(paths)
     from devflow.app import logs
 
-    logs.set_up(paths, verbose=args.verbose)
-    if hasattr(args, "run_alone"):
-        return int(args.run_alone(paths, args, output))
-    return asyncio.run(_with_core(paths, args, output))
+    stop_logging = logs.set_up(paths, verbose=args.verbose)
+    try:
+        if hasattr(args, "run_alone"):
+            return int(args.run_alone(paths, args, output))
+        return asyncio.run(_with_core(paths, args, output))
+    finally:
+        stop_logging()
 
 
 async def _with_core(paths: AppPaths, args: Any, output: Output) -> int:
