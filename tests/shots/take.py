@@ -9,7 +9,8 @@ from pathlib import Path
 import qasync
 from PySide6.QtWidgets import QApplication
 
-from devflow.app.desktop import Desktop, make_application
+from devflow.app.desktop import Desktop
+from devflow.app.desktop_run import make_application
 from devflow.app.paths import app_paths
 from devflow.ui.theme import ThemeMode
 from tests.shots.scenes import SCENES
