@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 from collections.abc import Iterator
@@ -11,10 +12,15 @@ from pathlib import Path
 from devflow import __version__
 from devflow.app.core import Core
 from devflow.app.paths import AppPaths
-from devflow.domain.health import Finding, failed, ok, warning
-from devflow.domain.messages import N_
+from devflow.domain.errors import UserFacing
+from devflow.domain.health import Finding, failed, of_problem, ok, warning
+from devflow.domain.messages import N_, english
+from devflow.domain.provider import LineState, ProviderConfig
 from devflow.store import health
 
+SERVER_TIMEOUT = 20.0
+"""Seconds that one server may take to answer all of its test."""
+MEND_SERVER = N_("Look at Settings → Models, or run `devflow provider list`.")
 PACKAGES = ("PySide6_Essentials", "SQLAlchemy", "alembic", "httpx", "qasync")
 
 
@@ -24,8 +30,15 @@ def examine(paths: AppPaths) -> tuple[Finding, ...]:
 
 
 async def examine_models(core: Core) -> tuple[Finding, ...]:
-    """Where keys are kept, and whether each model server answers (this asks them)."""
-    return ()
+    """Where keys are kept, and whether each model server that is set up answers (this asks them, all at once)."""
+    place = await core.keys.where()
+    keys = ok(
+        "keys", N_("Keys of model servers go to the system's keychain.") if place == "keychain" else core.keys.notice
+    )
+    servers = await core.models.list()
+    if not servers:
+        return (keys, ok("providers", N_("No model server is set up; the offline assistant answers.")))
+    return (keys, *await asyncio.gather(*(_examine_server(core, server) for server in servers)))
 
 
 def mend(paths: AppPaths, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -39,6 +52,26 @@ def mend(paths: AppPaths, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
         count = health.rebuild_index(paths)
         done.append(ok("index", N_("Made anew over {count} entries."), count=count))
     return tuple(done)
+
+
+async def _examine_server(core: Core, server: ProviderConfig) -> Finding:
+    try:
+        report = await asyncio.wait_for(core.models.test(server), SERVER_TIMEOUT)
+    except TimeoutError:
+        return failed(
+            "providers",
+            N_("{name} did not answer within {seconds} s."),
+            MEND_SERVER,
+            name=server.name,
+            seconds=SERVER_TIMEOUT,
+        )
+    except UserFacing as problem:
+        return of_problem("providers", problem)
+    if report.usable:
+        return ok("providers", N_("{name} answers."), name=server.name)
+    wrong = next((line for line in report.lines if line.state is LineState.FAILED), None)
+    said = wrong.render(english()) if wrong else ""
+    return failed("providers", N_("{name} does not work: {said}"), MEND_SERVER, name=server.name, said=said)
 
 
 def _versions() -> Finding:

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str], output: Output) -> int:
     try:
-        args = build().parse_args(words)
+        args = build(words).parse_args(words)
     except SystemExit as exit_:  # --help and --version have printed what they had to say
         return int(exit_.code or 0)
     except WrongUsage as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,7 +12,15 @@ from devflow import __version__
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import N_
 
-COMMANDS = ("ask", "knowledge", "config", "extract", "backup", "restore", "doctor")
+COMMANDS = {
+    "ask": "ask one question and print the answer",
+    "knowledge": "the library: list, search, add, review",
+    "config": "read and change the settings",
+    "extract": "distil a conversation into candidates now",
+    "backup": "copy the database, also while it is in use",
+    "restore": "put a backup in the database's place",
+    "doctor": "check the database, the index, keys and servers",
+}
 """Each is a module here with `add(commands, options)`; it sets `run`, a coroutine function of (core, args, output) that
 returns the exit code, or `run_alone`, a function of (paths, args, output) for what must work without a database."""
 
@@ -32,7 +41,8 @@ class Parser(argparse.ArgumentParser):
         raise WrongUsage(N_("{problem}."), N_("See `{command} --help`."), problem=message, command=self.prog)
 
 
-def build() -> Parser:
+def build(words: Sequence[str]) -> Parser:
+    """The parser for these words; only the modules of the commands among them are imported, for the sake of speed."""
     parser = Parser(
         prog="devflow",
         description="DevFlow: reviewed knowledge for people who build software with AI. Without a command: the window.",
@@ -42,14 +52,12 @@ def build() -> Parser:
     after = Parser(add_help=False)
     _add_options(after, home=argparse.SUPPRESS, json=argparse.SUPPRESS, verbose=argparse.SUPPRESS)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for name in COMMANDS:
-        import_module(f"devflow.cli.{name}").add(commands, after)
+    for name, about in COMMANDS.items():
+        if name in words:
+            import_module(f"devflow.cli.{name}").add(commands, after)
+        else:
+            commands.add_parser(name, help=about)
     return parser
-
-
-def text(value: str) -> str:
-    """An argument as it is; named so that options say what they take."""
-    return value
 
 
 def _add_options(parser: Parser, *, home: Any, json: Any, verbose: Any) -> None:

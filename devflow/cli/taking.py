@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from devflow.cli.output import read_stdin
 from devflow.cli.parser import Parser, WrongUsage
 from devflow.domain.errors import InvalidInput
 from devflow.domain.messages import N_
-from devflow.knowledge.projects import Projects
+
+if TYPE_CHECKING:
+    from devflow.knowledge.projects import Projects
 
 
 def add_content(parser: Parser) -> None:

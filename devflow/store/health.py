@@ -118,4 +118,4 @@ def _backups(paths: Places) -> Finding:
             N_("Run `devflow backup` to make one."),
             count=len(files),
         )
-    return ok("backups", N_("{count} backups; the newest good one is {path}."), count=len(files), path=good)
+    return ok("backups", N_("The newest good backup is {path} (backups in all: {count})."), count=len(files), path=good)
