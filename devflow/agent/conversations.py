@@ -10,6 +10,7 @@ from devflow.domain.messages import N_
 from devflow.domain.receipt import Receipt
 from devflow.domain.run import Run, ToolCall
 from devflow.store import branches
+from devflow.store import conversation_search as search_table
 from devflow.store import conversations as table
 from devflow.store import receipts as receipt_table
 from devflow.store import runs as run_table
@@ -33,7 +34,7 @@ class Conversations:
         """Pinned first, then the newest; with a `query` those whose title or messages contain it."""
         if query.strip():
             return await self._db.read(
-                lambda session: table.list_matching(session, query, deleted=deleted, limit=limit)
+                lambda session: search_table.list_matching(session, query, deleted=deleted, limit=limit)
             )
         return await self._db.read(lambda session: table.list_all(session, deleted=deleted, limit=limit))
 
@@ -70,7 +71,7 @@ class Conversations:
         """Messages that contain the query, newest first; an empty query finds nothing."""
         if not query.strip():
             return ()
-        return await self._db.read(lambda session: table.search_messages(session, query, limit))
+        return await self._db.read(lambda session: search_table.search_messages(session, query, limit))
 
     # writing -------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, case, exists, func, literal_column, or_, select, update
+from sqlalchemy import ColumnElement, Row, Select, case, func, literal_column, select, update
 from sqlalchemy.orm import Session, aliased
 
 from devflow.domain.conversation import (
@@ -87,50 +87,17 @@ def get(session: Session, id: str) -> Conversation:
     return _to_conversation(row)
 
 
-def list_all(session: Session, *, deleted: bool = False, limit: int | None = None) -> tuple[Conversation, ...]:
-    """Pinned ones first, then the newest; only the deleted ones with `deleted`."""
-    chosen = _select().where(
-        ConversationRow.deleted_at.is_not(None) if deleted else ConversationRow.deleted_at.is_(None)
-    )
-    ordered = chosen.order_by(ConversationRow.pinned.desc(), ConversationRow.updated_at.desc(), ConversationRow.id)
-    return tuple(_to_conversation(row) for row in session.execute(ordered.limit(limit)))
-
-
-def list_matching(
-    session: Session, query: str, *, deleted: bool = False, limit: int | None = None
+def list_all(
+    session: Session, *conditions: ColumnElement[bool], deleted: bool = False, limit: int | None = None
 ) -> tuple[Conversation, ...]:
-    """Those whose title or any message contains `query`, in the order of `list_all`."""
-    pattern = _contains(query)
-    said = exists().where(
-        MessageRow.conversation_id == ConversationRow.id, MessageRow.content.ilike(pattern, escape="\\")
+    """Pinned ones first, then the newest; only the deleted ones with `deleted`."""
+    there = ConversationRow.deleted_at.is_not(None) if deleted else ConversationRow.deleted_at.is_(None)
+    ordered = (
+        _select()
+        .where(there, *conditions)
+        .order_by(ConversationRow.pinned.desc(), ConversationRow.updated_at.desc(), ConversationRow.id)
     )
-    chosen = _select().where(
-        ConversationRow.deleted_at.is_not(None) if deleted else ConversationRow.deleted_at.is_(None),
-        or_(ConversationRow.title.ilike(pattern, escape="\\"), said),
-    )
-    ordered = chosen.order_by(ConversationRow.pinned.desc(), ConversationRow.updated_at.desc(), ConversationRow.id)
     return tuple(_to_conversation(row) for row in session.execute(ordered.limit(limit)))
-
-
-def search_messages(session: Session, query: str, limit: int = 50) -> tuple[MessageHit, ...]:
-    """Messages that contain `query`, newest first."""
-    rows = session.execute(
-        select(
-            MessageRow.conversation_id,
-            MessageRow.id,
-            ConversationRow.title,
-            MessageRow.role,
-            MessageRow.content,
-            MessageRow.created_at,
-        )
-        .join(ConversationRow, ConversationRow.id == MessageRow.conversation_id)
-        .where(ConversationRow.deleted_at.is_(None), MessageRow.content.ilike(_contains(query), escape="\\"))
-        .order_by(MessageRow.created_at.desc())
-        .limit(limit)
-    )
-    return tuple(
-        MessageHit(row[0], row[1], row[2], Role(row[3]), _excerpt(row[4], query), row[5]) for row in rows
-    )
 
 
 def set_fields(unit: Unit, id: str, **values: Any) -> Conversation:
@@ -405,15 +372,3 @@ def _message_of(row: Sequence[Any]) -> Message:
         usage=Usage(usage.get("input_tokens"), usage.get("output_tokens")) if usage else None,
         extracted_at=extracted_at,
     )
-
-
-def _contains(query: str) -> str:
-    escaped = query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
-
-
-def _excerpt(content: str, query: str, around: int = 60) -> str:
-    at = max(content.lower().find(query.strip().lower()), 0)
-    start, end = max(at - around, 0), at + len(query) + around
-    text = " ".join(content[start:end].split())
-    return ("…" if start else "") + text + ("…" if end < len(content) else "")

@@ -1,0 +1,54 @@
+"""Finding conversations and messages by what was said in them: a plain scan, in which nothing is a wildcard."""
+
+from __future__ import annotations
+
+from sqlalchemy import exists, or_, select
+from sqlalchemy.orm import Session
+
+from devflow.domain.conversation import Conversation, Role
+from devflow.store import conversations
+from devflow.store.conversations import MessageHit
+from devflow.store.schema import ConversationRow, MessageRow
+
+
+def list_matching(
+    session: Session, query: str, *, deleted: bool = False, limit: int | None = None
+) -> tuple[Conversation, ...]:
+    """Those whose title or any message contains `query`, in the order of `list_all`."""
+    pattern = _contains(query)
+    said = exists().where(
+        MessageRow.conversation_id == ConversationRow.id, MessageRow.content.ilike(pattern, escape="\\")
+    )
+    matches = or_(ConversationRow.title.ilike(pattern, escape="\\"), said)
+    return conversations.list_all(session, matches, deleted=deleted, limit=limit)
+
+
+def search_messages(session: Session, query: str, limit: int = 50) -> tuple[MessageHit, ...]:
+    """Messages that contain `query`, newest first."""
+    rows = session.execute(
+        select(
+            MessageRow.conversation_id,
+            MessageRow.id,
+            ConversationRow.title,
+            MessageRow.role,
+            MessageRow.content,
+            MessageRow.created_at,
+        )
+        .join(ConversationRow, ConversationRow.id == MessageRow.conversation_id)
+        .where(ConversationRow.deleted_at.is_(None), MessageRow.content.ilike(_contains(query), escape="\\"))
+        .order_by(MessageRow.created_at.desc())
+        .limit(limit)
+    )
+    return tuple(MessageHit(row[0], row[1], row[2], Role(row[3]), _excerpt(row[4], query), row[5]) for row in rows)
+
+
+def _contains(query: str) -> str:
+    escaped = query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def _excerpt(content: str, query: str, around: int = 60) -> str:
+    at = max(content.lower().find(query.strip().lower()), 0)
+    start, end = max(at - around, 0), at + len(query) + around
+    text = " ".join(content[start:end].split())
+    return ("…" if start else "") + text + ("…" if end < len(content) else "")
