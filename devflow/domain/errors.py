@@ -24,11 +24,11 @@ class UserFacing(Exception):
 
     def render(self, t: Translator) -> str:
         """The sentence in the reader's language."""
-        return t(self.message, **self.params)
+        return t(self.message, **_in_words(self.params, t))
 
     def render_hint(self, t: Translator) -> str:
         """What to do about it, or an empty string."""
-        return t(self.hint, **self.params)
+        return t(self.hint, **_in_words(self.params, t))
 
 
 class InvalidInput(UserFacing):
@@ -115,6 +115,18 @@ class DatabaseProblem(UserFacing):
     """The database cannot be opened as it is; it was not touched."""
 
     code = "database"
+
+
+WORDS = (
+    *(N_("entry"), N_("project"), N_("conversation"), N_("operation")),
+    *(N_("candidate"), N_("pending_review"), N_("published"), N_("archived")),
+    *(N_("title"), N_("content"), N_("tags")),
+)
+"""Words that stand as parameters in sentences, and are translated with them."""
+
+
+def _in_words(params: dict[str, object], t: Translator) -> dict[str, object]:
+    return {name: t(value) if isinstance(value, str) and value in WORDS else value for name, value in params.items()}
 
 
 def _plain(message: str, params: dict[str, object]) -> str:
