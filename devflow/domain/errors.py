@@ -126,7 +126,10 @@ WORDS = (
 
 
 def _in_words(params: dict[str, object], t: Translator) -> dict[str, object]:
-    return {name: t(value) if isinstance(value, str) and value in WORDS else value for name, value in params.items()}
+    return {
+        name: t(value) if isinstance(value, str) and (name == "what" or value in WORDS) else value
+        for name, value in params.items()
+    }
 
 
 def _plain(message: str, params: dict[str, object]) -> str:
