@@ -53,26 +53,11 @@ def replace(
     root: Path, forbidden: Sequence[Path], parts: Parts, data: bytes, expected: FileState | None, limit: int
 ) -> bool:
     """Put `data` in the file's place at once, or do nothing and return False if it is not `expected` any more."""
-    with _directory(root, forbidden, parts[:-1], make=True) as parent:
-        temporary = f".devflow-{secrets.token_hex(8)}.tmp"
-        descriptor = os.open(temporary, _NEW, 0o600, dir_fd=parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fchmod(file.fileno(), expected.mode if expected is not None else 0o666 & ~_umask())
-                os.fsync(file.fileno())
-            now = _read_in(parent, parts, limit)
-            if (now and now.data) != (expected and expected.data):
-                return False
-            os.rename(temporary, parts[-1], src_dir_fd=parent, dst_dir_fd=parent)
-            temporary = ""
-            os.fsync(parent)
-        finally:
-            if temporary:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=parent)
-    return True
+    try:
+        with _directory(root, forbidden, parts[:-1], make=True) as parent:
+            return _replace_in(parent, parts, data, expected, limit)
+    except OSError as error:
+        raise ToolRefused(f"{visible(joined(parts))} cannot be written: {error.strerror}.") from None
 
 
 class _Missing(ToolRefused):
@@ -120,6 +105,28 @@ def _open_or_refuse(parent: int, name: str, so_far: Parts) -> int:
         raise _refused(error, so_far) from None
 
 
+def _replace_in(parent: int, parts: Parts, data: bytes, expected: FileState | None, limit: int) -> bool:
+    temporary = f".devflow-{secrets.token_hex(8)}.tmp"
+    descriptor = os.open(temporary, _NEW, 0o600, dir_fd=parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), expected.mode if expected is not None else 0o666 & ~_umask())
+            os.fsync(file.fileno())
+        now = _read_in(parent, parts, limit)
+        if (now and now.data) != (expected and expected.data):
+            return False
+        os.rename(temporary, parts[-1], src_dir_fd=parent, dst_dir_fd=parent)
+        temporary = ""
+        os.fsync(parent)
+    finally:
+        if temporary:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=parent)
+    return True
+
+
 def _read_in(parent: int, parts: Parts, limit: int) -> FileState | None:
     if not parts:
         raise ToolRefused("The project folder is a folder, not a file.")
@@ -130,15 +137,18 @@ def _read_in(parent: int, parts: Parts, limit: int) -> FileState | None:
         return None
     except OSError as error:
         raise _refused(error, parts) from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             raise ToolRefused(f"{shown} is a folder, not a file.")
         if not stat.S_ISREG(status.st_mode):
             raise ToolRefused(f"{shown} is {_special(status.st_mode)}, not a regular file.")
         if status.st_size > limit:
             raise ToolRefused(f"{shown} has {status.st_size:,} bytes; files of at most {limit:,} bytes are opened.")
-        data = file.read(limit + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(limit + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > limit:
         raise ToolRefused(f"{shown} grew over {limit:,} bytes while it was read.")
     return FileState(data, stat.S_IMODE(status.st_mode), status.st_nlink)

@@ -22,6 +22,8 @@ def parts_of(path: str, root: Path) -> Parts:
     shown = visible(path)
     if "\x00" in path:
         raise ToolRefused("The path holds a NUL character.")
+    if any("\ud800" <= char <= "\udfff" for char in path):
+        raise ToolRefused("The path holds a character that no file name has (half of a surrogate pair).")
     text = path.strip().replace("\\", "/") if _is_windows_like(root) else path.strip()
     for prefix in (str(root), root.as_posix()):
         if text == prefix or text.startswith(prefix.rstrip("/") + "/"):
@@ -33,10 +35,8 @@ def parts_of(path: str, root: Path) -> Parts:
     parts = tuple(part for part in text.split("/") if part not in ("", "."))
     if ".." in parts:
         raise ToolRefused(f"{shown} goes up with '..'. Use a path inside the project folder.")
-    if len(parts) > _DEPTH_MAX or any(len(part.encode("utf-8", "surrogateescape")) > _NAME_MAX for part in parts):
+    if len(parts) > _DEPTH_MAX or any(len(part.encode()) > _NAME_MAX for part in parts):
         raise ToolRefused(f"{shown[:200]} is too long for a path.")
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        raise ToolRefused("The path holds a character that no file name has (half of a surrogate pair).")
     for part in parts:
         if is_protected(part):
             raise ToolRefused(f"{shown} is protected: tools do not open .git, .env* or DevFlow's own data.")
