@@ -6,7 +6,6 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from devflow.agent.starting import checked_text
 from devflow.cli.output import Output, read_stdin
 from devflow.cli.parser import Parser, WrongUsage
 from devflow.domain.citations import cited_numbers
@@ -57,6 +56,8 @@ def add(commands: Any, options: Parser) -> None:
 
 
 async def _run(core: Core, args: Namespace, output: Output) -> int:
+    from devflow.agent.starting import checked_text  # not at the top: `--help` needs no database
+
     message = checked_text(_message(args))
     choice = await _choice(core, args.provider, args.model)
     project = await core.projects.ensure(args.workspace) if args.workspace else None

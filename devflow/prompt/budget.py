@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from devflow.domain.text import graphemes
+from collections.abc import Sequence
+
+from devflow.domain.text.passages import best_passages
 
 ENTRY_CHARS = 1_200
 """At most so many characters of one entry's text stand in a prompt (spec 01, Injection)."""
@@ -24,11 +26,11 @@ def output_reserve(window_tokens: int) -> int:
     return min(4_096, window_tokens // 4)
 
 
-def cut_to_fit(text: str, limit: int, mark: str) -> str:
-    """`text` if it fits; else its beginning up to a sentence's end, and `mark`: never more than `limit` characters."""
+def cut_to_fit(text: str, limit: int, mark: str, terms: Sequence[str] = ()) -> str:
+    """`text` if it fits; else the sentences around what matched, and `mark`: never more than `limit` characters."""
     if len(text) <= limit:
         return text
     room = limit - len(mark) - 1
     if room <= 0:
         return ""
-    return f"{graphemes.cut_at_sentence(text, room)[0].rstrip()}\n{mark}"
+    return f"{best_passages(text, terms, room).strip()}\n{mark}"

@@ -52,7 +52,7 @@ def render_library(
         notes = words.conflicts(each, shown, conflicts)
         empty = words.section(each, "")
         room = left - len(empty) - sum(len(note) + 2 for note in notes) - 2
-        text = cut_to_fit(each.entry.content, min(ENTRY_CHARS, room), words.cut) if room > 0 else ""
+        text = cut_to_fit(each.entry.content, min(ENTRY_CHARS, room), words.cut, each.matched) if room > 0 else ""
         if not text or (len(text) < len(each.entry.content) and len(text) < WORTH_SHOWING):
             dropped.append(each.entry.id)
             continue

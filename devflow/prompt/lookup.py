@@ -72,11 +72,12 @@ class Lookups:
         try:
             from devflow.retrieval.entries import relevant_entries
 
-            return await self._db.read(
+            found = await self._db.read(
                 lambda session: relevant_entries(
                     session, state.question, project_id=project.id if project else None, limit=TOP
                 )
             )
+            return found.hits
         except Exception as error:  # whatever goes wrong in a search, the answer is more important
             log.warning("the library's lookup failed; the turn goes on without it", exc_info=True)
             return LookupFailed(f"{type(error).__name__}: {error}")

@@ -70,8 +70,16 @@ def test_an_entry_that_is_too_long_is_cut_at_a_sentence_and_the_cut_is_marked() 
     content = "The first sentence is here. " * 100
     item = render(entry("a", content)).items[0]
     assert item.cut
-    assert item.excerpt.endswith("[cut here]")
-    assert item.excerpt.removesuffix("[cut here]").rstrip().removesuffix("…").endswith("is here.")
+    assert item.excerpt.endswith("[shortened]")
+    assert item.excerpt.removesuffix("[shortened]").rstrip().removesuffix("…").endswith("is here.")
+
+
+def test_of_a_long_entry_the_part_that_matched_is_shown() -> None:
+    content = "Nothing of interest stands here. " * 200 + "The zebra lock is taken first. " + "More of nothing. " * 200
+    found = [Found(entry("a", content), 1, 1.0, "term", ("zebra",))]
+    injected = render_library(found, frozenset(), nonce=NONCE, budget=2_000, templates=TEMPLATES, language="en")
+    assert "The zebra lock is taken first." in injected.items[0].excerpt
+    assert injected.items[0].excerpt.startswith("…")
 
 
 def test_an_entry_that_fits_is_given_whole_and_not_marked() -> None:
@@ -125,7 +133,7 @@ def test_a_contradiction_with_an_entry_that_was_dropped_is_not_mentioned() -> No
 def test_a_cut_never_exceeds_its_limit() -> None:
     text = "A sentence. " * 50
     for limit in range(0, 200, 7):
-        assert len(cut_to_fit(text, limit, "[cut here]")) <= limit
+        assert len(cut_to_fit(text, limit, "[shortened]")) <= limit
 
 
 def test_both_languages_have_the_same_templates() -> None:
