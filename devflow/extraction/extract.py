@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import ProviderFailed
 from devflow.domain.knowledge import Entry, EntryDraft
-from devflow.domain.redaction import redact_draft
 from devflow.extraction import ask
 from devflow.extraction.loose_json import NotJson
 from devflow.extraction.outcome import ExtractionOutcome, State
@@ -79,7 +78,7 @@ async def extract(bench: Workbench, job: Job, choice: ModelChoice, *, day: str) 
         return await _end(bench, job, JobState.DROPPED, State.DROPPED, "the model's answer cannot be read as JSON")
     for reason in parsed.dropped:
         log.info("extraction of conversation %s: an item was dropped: %s", job.conversation_id, reason)
-    return await _keep(bench, job, situation, [redact_draft(draft) for draft in parsed.drafts])
+    return await _keep(bench, job, situation, parsed.drafts)
 
 
 def _parse(answer: str, lines: Sequence[Line], job: Job, project_id: str | None) -> Parsed:

@@ -36,6 +36,7 @@ from devflow.store.extraction_jobs import Job
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
 
+PATIENCE = 20.0  # seconds until a test gives up what never comes
 MODEL = ModelChoice("scripted", "small")
 
 QUESTION = "Why does SQLite say database is locked?"
@@ -70,6 +71,10 @@ class Gate:
     def __init__(self) -> None:
         self.reached = asyncio.Event()
         self.opened = asyncio.Event()
+
+    async def arrival(self) -> None:
+        """Until an answer stands before the gate."""
+        await asyncio.wait_for(self.reached.wait(), PATIENCE)
 
 
 Answer = str | ProviderFailed | Gate | Exception
@@ -183,12 +188,16 @@ class Bench:
         )
         if background:
             await self.extraction.start()
-            await self.extraction.settled()
+            await self.settled()
 
     async def close(self) -> None:
         await self.extraction.close()
         self.db.close()
         self.lock.close()
+
+    async def settled(self) -> None:
+        """Until what has happened is worked in, and nothing is left to do while the clock stands."""
+        await asyncio.wait_for(self.extraction.settled(), PATIENCE)
 
     async def restart(self) -> None:
         await self.close()
@@ -204,7 +213,7 @@ class Bench:
     async def configure(self, **fields: Any) -> None:
         config = replace(await self.knowledge.knowledge_get_config(), **fields)
         await self.knowledge.knowledge_save_config(KnowledgeConfig(**vars_of(config)), actor=Actor.user())
-        await self.extraction.settled()
+        await self.settled()
 
     # conversations -------------------------------------------------------------------------------------------------
 
@@ -270,7 +279,7 @@ class Bench:
         run_id = await self.begin_run(conversation_id, choice=choice)
         answered = await self.say(conversation_id, reply, role=Role.ASSISTANT)
         await self.end_run(conversation_id, run_id, state)
-        await self.extraction.settled()
+        await self.settled()
         return asked + answered
 
     async def talk(self, turns: int = 2, **options: Any) -> str:

@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,6 +11,5 @@ async def bench(home: Path) -> AsyncIterator[Bench]:
     """A started extraction over an own database, with a scripted model and a clock that stands still."""
     bench = Bench(home)
     await bench.start()
-    async with asyncio.timeout(20):
-        yield bench
+    yield bench
     await bench.close()

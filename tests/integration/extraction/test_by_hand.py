@@ -85,7 +85,7 @@ async def test_two_clicks_make_one_request(bench: Bench) -> None:
     bench.answer(gate, items(item()))
     id = await bench.talk(turns=1)
     first = asyncio.create_task(bench.extraction.extract_now(id))
-    await gate.reached.wait()
+    await gate.arrival()
     second = asyncio.create_task(bench.extraction.extract_now(id))
     await bench.db.read(lambda session: None)
     gate.opened.set()
@@ -101,7 +101,7 @@ async def test_another_process_at_the_same_conversation_is_left_alone(bench: Ben
     bench.answer(gate, items(item()))
     id = await bench.talk(turns=1)
     window = asyncio.create_task(bench.extraction.extract_now(id))
-    await gate.reached.wait()
+    await gate.arrival()
     other = Bench(bench.home, clock=bench.clock)
     await other.start(background=False)
     outcome = await other.extraction.extract_now(id)
@@ -177,11 +177,11 @@ async def test_the_status_line_says_where_extraction_stands(bench: Bench) -> Non
     gate = Gate()
     bench.answer(gate, items(item()))
     id = await bench.ready()
-    await gate.reached.wait()
+    await gate.arrival()
     status = await bench.extraction.status()
     assert (status.phase, status.conversation_id) == (Phase.RUNNING, id)
     gate.opened.set()
-    await bench.extraction.settled()
+    await bench.settled()
     status = await bench.extraction.status()
     assert status.phase is Phase.IDLE
     assert status.last is not None
@@ -205,7 +205,7 @@ async def test_conversations_from_before_a_model_are_offered_and_only_the_chosen
     offered = await bench.extraction.pending_conversations()
     assert [pending.conversation_id for pending in offered] == [newer, older]
     await bench.extraction.extract_pending([older])
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(bench.provider.requests) == 1
     assert [pending.conversation_id for pending in await bench.extraction.pending_conversations()] == [newer]
     assert REPLY in bench.provider.sent()

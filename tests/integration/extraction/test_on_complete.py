@@ -58,7 +58,7 @@ async def test_nothing_is_sent_twice(bench: Bench) -> None:
     id = await bench.talk()
     assert len(bench.provider.requests) == 1
     bench.hub.publish(RunChanged("r", id, RunState.COMPLETED))
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(bench.provider.requests) == 1
     assert await bench.new_messages(id) == 0
 
@@ -172,7 +172,7 @@ async def test_switching_extraction_off_stops_one_that_is_under_way(bench: Bench
     gate = Gate()
     bench.answer(gate, items(item()))
     id = await bench.ready()
-    await gate.reached.wait()
+    await gate.arrival()
     await bench.configure(auto_extract=False)
     assert await bench.candidates() == ()
     assert [job.state for job in await bench.jobs()] == [JobState.CANCELLED]
@@ -194,14 +194,14 @@ async def test_without_a_model_no_job_is_made_and_connecting_one_sends_nothing_b
     assert await bench.jobs() == []
     bench.models.choice = MODEL
     await bench.settings.save(ROLES, {"main": {"provider_id": "scripted", "model": "small"}})
-    await bench.extraction.settled()
+    await bench.settled()
     await bench.restart()
     assert bench.provider.requests == []
     (pending,) = await bench.extraction.pending_conversations()
     assert (pending.conversation_id, pending.new_messages) == (id, 4)
     bench.answer(items(item()))
     assert await bench.extraction.extract_pending() == 1
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(await bench.candidates()) == 1
     assert await bench.extraction.pending_conversations() == ()
 
@@ -212,9 +212,9 @@ async def test_one_extraction_runs_at_a_time(bench: Bench) -> None:
     ids = [await bench.conversation() for _ in range(3)]
     for id in ids:
         await bench.ready(id)
-    await gate.reached.wait()
+    await gate.arrival()
     gate.opened.set()
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(bench.provider.requests) == 3
     assert bench.provider.most_at_once == 1
 
@@ -229,7 +229,7 @@ async def test_only_the_active_branch_is_read(bench: Bench) -> None:
     await bench.db.write(back)
     await bench.say(id, "the answer on the second branch", "go on", "the end", role=Role.ASSISTANT)
     bench.hub.publish(RunChanged("r", id, RunState.COMPLETED))
-    await bench.extraction.settled()
+    await bench.settled()
     sent = bench.provider.sent()
     assert "second branch" in sent
     assert "first branch" not in sent
@@ -270,5 +270,5 @@ async def test_a_deleted_conversation_keeps_its_candidates_evidence_and_a_delete
     await bench.say(other, QUESTION, REPLY, QUESTION, REPLY)
     await bench.db.write(lambda unit: conversations.set_fields(unit, other, deleted_at=now()))
     bench.hub.publish(RunChanged("r", other, RunState.COMPLETED))
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(bench.provider.requests) == 1

@@ -1,6 +1,6 @@
 """KP-2: on_idle is real. A timer starts when a run ends, starts again on activity, and survives a restart."""
 
-from devflow.domain.conversation import Role
+from devflow.domain.conversation import OFFLINE, Role
 from devflow.domain.run import RunState
 from devflow.knowledge.service import Actor
 from devflow.store import conversations
@@ -14,7 +14,7 @@ async def idle(bench: Bench, *, ms: int = 1_500) -> None:
 
 async def passes(bench: Bench, *, ms: int) -> None:
     bench.clock.advance(ms=ms)
-    await bench.extraction.settled()
+    await bench.settled()
 
 
 async def test_kp2_on_idle_fires_once_per_quiet_period(bench: Bench) -> None:
@@ -39,7 +39,7 @@ async def test_kp2_on_idle_starts_again_with_each_activity_in_that_conversation(
     other = await bench.conversation()
     await passes(bench, ms=1_000)
     await bench.say(id, "a third question")  # typed and sent while the timer runs
-    await bench.extraction.settled()
+    await bench.settled()
     await passes(bench, ms=1_000)
     assert bench.provider.requests == []
     await bench.say(other, "something else")  # another conversation's activity is none of its business
@@ -52,7 +52,7 @@ async def test_kp2_typing_a_draft_is_activity(bench: Bench) -> None:
     id = await bench.talk()
     await passes(bench, ms=1_400)
     await bench.db.write(lambda unit: conversations.set_fields(unit, id, draft={"text": "half a sentence"}))
-    await bench.extraction.settled()
+    await bench.settled()
     await passes(bench, ms=1_400)
     assert bench.provider.requests == []
     await passes(bench, ms=100)
@@ -64,12 +64,12 @@ async def test_kp2_on_idle_never_fires_while_a_run_is_open(bench: Bench) -> None
     id = await bench.talk()
     await bench.say(id, "third question")
     run_id = await bench.begin_run(id)
-    await bench.extraction.settled()
+    await bench.settled()
     await passes(bench, ms=60_000)
     assert bench.provider.requests == []
     await bench.say(id, "third answer", role=Role.ASSISTANT)
     await bench.end_run(id, run_id)
-    await bench.extraction.settled()
+    await bench.settled()
     assert bench.provider.requests == []  # a new quiet period begins with the run's end
     await passes(bench, ms=1_500)
     assert len(bench.provider.requests) == 1
@@ -81,10 +81,10 @@ async def test_kp2_after_a_run_that_failed_the_quiet_period_of_the_earlier_one_g
     id = await bench.talk()
     await bench.say(id, "third question")
     run_id = await bench.begin_run(id)
-    await bench.extraction.settled()
+    await bench.settled()
     await passes(bench, ms=5_000)
     await bench.end_run(id, run_id, RunState.FAILED)
-    await bench.extraction.settled()
+    await bench.settled()
     await passes(bench, ms=1_499)
     assert bench.provider.requests == []
     await passes(bench, ms=1)
@@ -144,6 +144,21 @@ async def test_kp2_a_run_that_ended_a_moment_before_a_kill_is_not_forgotten(benc
     assert len(await bench.candidates()) == 1
 
 
+async def test_an_offline_run_that_ended_a_moment_before_a_kill_is_not_sent_to_a_model_connected_later(
+    bench: Bench,
+) -> None:
+    await bench.turn(await bench.conversation())
+    id = await bench.conversation()
+    await bench.say(id, "one", "two", "three")
+    await bench.extraction.close()
+    run_id = await bench.begin_run(id, choice=OFFLINE)
+    await bench.say(id, "four", role=Role.ASSISTANT)
+    await bench.end_run(id, run_id)
+    await bench.restart()
+    assert bench.provider.requests == []
+    assert [pending.conversation_id for pending in await bench.extraction.pending_conversations()] == [id]
+
+
 async def test_a_shorter_timeout_takes_effect_on_what_is_waited_for(bench: Bench) -> None:
     await idle(bench, ms=60_000)
     await bench.talk()
@@ -196,5 +211,5 @@ async def test_another_process_that_switches_it_off_is_heard(bench: Bench) -> No
     changes = await bench.db.foreign_changes()
     assert changes is not None
     bench.hub.publish(changes)
-    await bench.extraction.settled()
+    await bench.settled()
     assert [job.state for job in await bench.jobs()] == [JobState.CANCELLED]

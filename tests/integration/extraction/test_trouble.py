@@ -55,10 +55,10 @@ async def test_a_failure_is_tried_again_with_growing_pauses_and_then_given_up(be
     assert await bench.candidates() == ()
     assert [job.state for job in await bench.jobs()] == [JobState.WAITING]
     bench.clock.advance(seconds=59)
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(bench.provider.requests) == 1
     bench.clock.advance(seconds=1)
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(await bench.candidates()) == 1
     assert bench.states()[-3:] == ["failed", "running", "done"]
 
@@ -69,14 +69,14 @@ async def test_after_three_failures_in_a_row_nothing_is_asked_for_a_while(bench:
     id = await bench.talk()
     for _ in range(ATTEMPTS):
         bench.clock.advance(minutes=5)
-        await bench.extraction.settled()
+        await bench.settled()
     assert len(bench.provider.requests) == BREAKER_AFTER
     assert [job.state for job in await bench.jobs()] == [JobState.FAILED]
     other = await bench.talk()
     assert len(bench.provider.requests) == BREAKER_AFTER
     assert (await bench.extraction.status()).phase is Phase.PAUSED
     bench.clock.advance(seconds=BREAKER_PAUSE.total_seconds())
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(bench.provider.requests) == BREAKER_AFTER + 1
     assert await bench.new_messages(other) == 0
     assert await bench.new_messages(id) == 4
@@ -88,7 +88,7 @@ async def test_a_click_ends_the_pause(bench: Bench) -> None:
     id = await bench.talk()
     for _ in range(ATTEMPTS):
         bench.clock.advance(minutes=5)
-        await bench.extraction.settled()
+        await bench.settled()
     bench.answer(items(item()))
     assert (await bench.extraction.extract_now(id)).created == 1
     await bench.talk()
@@ -122,7 +122,7 @@ async def test_the_days_calls_are_capped_until_the_next_day_and_a_click_is_free(
     third = await bench.talk()
     assert len(bench.provider.requests) == 2
     bench.clock.advance(days=1)
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(bench.provider.requests) == 3
     assert await bench.new_messages(third) == 0
 
@@ -131,7 +131,7 @@ async def test_an_extraction_that_quitting_cut_off_is_done_again_after_the_next_
     gate = Gate()
     bench.answer(gate)
     await bench.ready()
-    await gate.reached.wait()
+    await gate.arrival()
     await bench.close()
     bench.answer(items(item()))
     await bench.start()
@@ -159,7 +159,7 @@ async def test_a_job_that_another_process_took_over_stores_nothing(bench: Bench)
     gate = Gate()
     bench.answer(gate, items(item()))
     id = await bench.ready()
-    await gate.reached.wait()
+    await gate.arrival()
     (job,) = await bench.jobs()
 
     def taken(unit: Unit) -> None:
@@ -168,7 +168,7 @@ async def test_a_job_that_another_process_took_over_stores_nothing(bench: Bench)
 
     await bench.db.write(taken)
     gate.opened.set()
-    await bench.extraction.settled()
+    await bench.settled()
     assert await bench.candidates() == ()
     assert await bench.new_messages(id) == 4
     assert bench.states()[-1] == "cancelled"
@@ -178,7 +178,7 @@ async def test_messages_that_were_distilled_meanwhile_carry_no_second_candidate(
     gate = Gate()
     bench.answer(gate, items(item()))
     id = await bench.ready()
-    await gate.reached.wait()
+    await gate.arrival()
 
     def distilled(unit: Unit) -> None:
         path = conversations.path(unit.session, id)
@@ -186,7 +186,7 @@ async def test_messages_that_were_distilled_meanwhile_carry_no_second_candidate(
 
     await bench.db.write(distilled)
     gate.opened.set()
-    await bench.extraction.settled()
+    await bench.settled()
     assert await bench.candidates() == ()
 
 
@@ -209,17 +209,17 @@ async def test_a_model_on_this_machine_serves_the_chat_first(bench: Bench) -> No
     gate = Gate()
     bench.answer(gate)
     id = await bench.ready()
-    await gate.reached.wait()
+    await gate.arrival()
     other = await bench.conversation()
     await bench.say(other, "a question")
     run_id = await bench.begin_run(other)  # makes the extraction leave the model
-    await bench.extraction.settled()
+    await bench.settled()
     assert bench.provider.streaming == 0
     assert bench.states()[-1] == "waiting"
     assert await bench.new_messages(id) == 4
     bench.answer(items(item()))
     await bench.end_run(other, run_id)
-    await bench.extraction.settled()
+    await bench.settled()
     assert len(await bench.candidates()) == 1
 
 

@@ -13,7 +13,7 @@ async def main(home: Path) -> None:
     gate = Gate()
     bench.answer(gate)
     await bench.ready()
-    await gate.reached.wait()
+    await gate.arrival()
     print("asking", flush=True)
     await gate.opened.wait()
 
