@@ -37,11 +37,13 @@ async def chat_answered(stage: Stage) -> None:
 
 async def library(stage: Stage) -> None:
     await stage.show("knowledge")
+    await stage.focus("entryList")
 
 
 async def inbox(stage: Stage) -> None:
     await _propose(stage)
     await stage.show("inbox")
+    await stage.focus("inboxList")
 
 
 async def inbox_empty(stage: Stage) -> None:

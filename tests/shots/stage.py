@@ -49,6 +49,12 @@ class Stage:
         self.window.show_page(page)
         await self.settled()
 
+    async def focus(self, name: str) -> None:
+        """Give a widget the keyboard, as a click would."""
+        self.window.activateWindow()
+        self.find(QWidget, name).setFocus(Qt.FocusReason.MouseFocusReason)
+        await self.settled()
+
     async def click(self, name: str) -> None:
         self.find(QAbstractButton, name).click()
         await self.settled()
@@ -95,8 +101,3 @@ class Stage:
         painter.drawPixmap(x, y, picture)
         painter.end()
         ground.save(str(file))
-
-
-def focus(widget: QWidget) -> None:
-    """Give a widget the keyboard, as a click would."""
-    widget.setFocus(Qt.FocusReason.MouseFocusReason)

@@ -33,6 +33,7 @@ class UndoBar(QWidget):
         self.button = _UndoButton(look, self)
         self.button.clicked.connect(self._undo)
         self.words = QLabel(self)
+        self.words.setProperty("role", "toast")
         self.words.setTextFormat(Qt.TextFormat.PlainText)
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 0, 14, 0)
@@ -73,7 +74,6 @@ class UndoBar(QWidget):
 
     def _show(self, text: str) -> None:
         theme = self._look.theme
-        self.words.setStyleSheet(f"color: {theme.hex('tooltip-text')};")
         self.words.setText(text)
         self.setAccessibleName(text)
         self._whole = self._left = theme.duration("undo-window")
