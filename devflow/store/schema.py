@@ -102,6 +102,7 @@ class EntryRow(Base):
         Index(None, "status", "updated_at"),
         Index(None, "status", "confidence"),
         Index(None, "status", "reuse_count"),
+        Index(None, "status", "kind", "project_id", "source_ref"),  # facets are counted without reading the texts
         Index(None, "normal_hash"),
     )
 

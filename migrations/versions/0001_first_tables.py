@@ -120,6 +120,9 @@ def _library() -> None:
     )
     op.create_index("ix_entries_normal_hash", "entries", ["normal_hash"])
     op.create_index("ix_entries_status_confidence", "entries", ["status", "confidence"])
+    op.create_index(
+        "ix_entries_status_kind_project_id_source_ref", "entries", ["status", "kind", "project_id", "source_ref"]
+    )
     op.create_index("ix_entries_status_reuse_count", "entries", ["status", "reuse_count"])
     op.create_index("ix_entries_status_updated_at", "entries", ["status", "updated_at"])
     op.create_table(
