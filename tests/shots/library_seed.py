@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -61,9 +62,7 @@ async def seed_library(core: Core, say: Say) -> Seeded:
         say("Raise `busy_timeout` to 30 s.", "把 `busy_timeout` 调大到 30 s。"),
         say("Start write transactions with `BEGIN IMMEDIATE`.", "写事务请以 `BEGIN IMMEDIATE` 开始。"),
     )
-    await core.knowledge.knowledge_update(
-        seeded.first, EntryEdit(before.version, content=content), actor=USER
-    )
+    await core.knowledge.knowledge_update(seeded.first, EntryEdit(before.version, content=content), actor=USER)
     detail = {"conversation": chat.id, "message": ""}
     for id, row in zip(seeded.others, rows, strict=True):
         for _ in range(row.reused):
@@ -79,7 +78,7 @@ async def seed_library(core: Core, say: Say) -> Seeded:
 
 async def seed_inbox(core: Core, say: Say, folder: Path) -> Seeded:
     """Candidates with evidence in a real conversation, one of them like a published entry."""
-    folder.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(lambda: folder.mkdir(parents=True, exist_ok=True))
     project = await core.projects.ensure(folder)
     chat, message_id = await _chat(core, say)
     seeded = Seeded()
@@ -107,8 +106,10 @@ async def _chat(core: Core, say: Say) -> tuple[str, str]:
     questions = (
         say("The worker keeps writing files after I press stop.", "点了停止它还在写文件。"),
         say("Where do control events go?", "控制事件走哪条队列？"),
-        say("I pressed stop and it kept writing files. The log has one line: QueueFull.",
-            "点了停止它还在写文件，日志里只有一行 QueueFull。"),
+        say(
+            "I pressed stop and it kept writing files. The log has one line: QueueFull.",
+            "点了停止它还在写文件，日志里只有一行 QueueFull。",
+        ),
     )
     for question in questions:
         run = await core.turns.send(chat.id, question)
@@ -339,7 +340,10 @@ def _proposed(say: Say, chat: str, project_id: str, message_id: str) -> tuple[Ro
         Row(
             "review_rule",
             say("Every retry carries an idempotency key", "重试必须带幂等键"),
-            say("In review, look for the key first; without one, send the change back.", "评审网络写操作时先找幂等键，没有就退回。"),
+            say(
+                "In review, look for the key first; without one, send the change back.",
+                "评审网络写操作时先找幂等键，没有就退回。",
+            ),
             ("http",),
             4,
             0.81,
@@ -362,7 +366,9 @@ def _proposed(say: Say, chat: str, project_id: str, message_id: str) -> tuple[Ro
         Row(
             "diagnosis",
             say("Cold start is slow in font enumeration", "冷启动慢在字体枚举"),
-            say("600 ms before the first window go to scanning system fonts.", "首个窗口前的 600 ms 花在扫描系统字体。"),
+            say(
+                "600 ms before the first window go to scanning system fonts.", "首个窗口前的 600 ms 花在扫描系统字体。"
+            ),
             ("qt",),
             130,
             0.72,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from devflow.domain.knowledge import draft
+from devflow.domain.knowledge import Evidence, draft
 from devflow.knowledge.acts import Actor
 from tests.shots.stage import Stage
 
@@ -28,6 +28,7 @@ async def welcome_with_samples(stage: Stage) -> None:
 async def chat_answered(stage: Stage) -> None:
     question = stage.core.samples.questions(stage.language)[0]
     conversation = await stage.core.conversations.create()
+    stage.conversation_id = conversation.id
     run = await stage.core.turns.send(conversation.id, question)
     await stage.core.turns.wait(run.id)
     await stage.show("chat")
@@ -139,8 +140,14 @@ async def _propose(stage: Stage) -> None:
             ("events",),
         ),
     )
+    path = await stage.core.conversations.path(stage.conversation_id)
+    first = path.messages[0]
+    said = Evidence((first.id,), first.content, first.role.value)
+    source = f"conv:{stage.conversation_id}"
     drafts = [
-        draft(kind=kind, title=title, content=content, tags=tags, confidence=confidence, source_ref="conv:example")
+        draft(
+            kind=kind, title=title, content=content, tags=tags, confidence=confidence, source_ref=source, evidence=said
+        )
         for kind, confidence, title, content, tags in rows
     ]
     await stage.core.knowledge.knowledge_submit(drafts, actor=Actor.ai())

@@ -23,6 +23,8 @@ class Stage:
         self.window = desktop.window
         self.language = language
         self.target: QWidget = desktop.window
+        self.conversation_id = ""
+        """Of the scene that asked the first question; later scenes refer to it."""
 
     @property
     def core(self) -> Core:
