@@ -68,14 +68,14 @@ def timeline_of(session: Session, id: str) -> tuple[TimelineEvent, ...]:
 
 def stats(session: Session) -> Stats:
     statuses = entry_lists.counts(session)
-    everything = entry_lists.facets(session, Filters(statuses=frozenset(Status)))
+    everything = Filters(statuses=frozenset(Status))
     return Stats(
         total=sum(statuses.values()),
         inbox=statuses[Status.CANDIDATE] + statuses[Status.PENDING_REVIEW],
         reused=entry_lists.reused(session),
         statuses=statuses,
-        kinds=everything.kinds,
-        sources=everything.sources,
+        kinds=entry_lists.kinds(session, everything),
+        sources=entry_lists.sources(session, everything),
     )
 
 

@@ -89,17 +89,27 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
 def facets(session: Session, filters: Filters) -> Facets:
     everywhere = replace(filters, statuses=frozenset(Status))
     statuses = _count(session, EntryRow.status, everywhere)
-    kinds = _count(session, EntryRow.kind, replace(filters, kind=None))
-    sources = _count(session, _source(), replace(filters, source=None))
     homes = _count(session, EntryRow.project_id, replace(filters, project=ANY))
     known = {project.id: project for project in projects.all_projects(session)}
     return Facets(
         statuses={status: statuses.get(status.value, 0) for status in Status},
-        kinds={kind: kinds.get(kind.value, 0) for kind in Kind},
+        kinds=kinds(session, replace(filters, kind=None)),
         tags=_tags(session, replace(filters, tag=None)),
-        sources={source: sources[source] for source in SOURCES if source in sources},
+        sources=sources(session, replace(filters, source=None)),
         projects=tuple((known.get(id) if id else None, count) for id, count in homes.most_common()),
     )
+
+
+def kinds(session: Session, filters: Filters) -> Mapping[Kind, int]:
+    """Entries by kind, every kind named."""
+    found = _count(session, EntryRow.kind, filters)
+    return {kind: found.get(kind.value, 0) for kind in Kind}
+
+
+def sources(session: Session, filters: Filters) -> Mapping[str, int]:
+    """Entries by where they come from; what brought none is left out."""
+    found = _count(session, _source(), filters)
+    return {source: found[source] for source in SOURCES if source in found}
 
 
 def counts(session: Session) -> Mapping[Status, int]:
