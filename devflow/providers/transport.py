@@ -103,32 +103,26 @@ class Transport:
         self._connect_timeout = connect_timeout
         self._clients: dict[bool, httpx.AsyncClient] = {}
         self._making = asyncio.Lock()
-        self._pumps: set[asyncio.Task[None]] = set()
+        self._exchanges: set[_Exchange] = set()
 
     @asynccontextmanager
     async def stream(self, outgoing: Outgoing) -> AsyncGenerator[Incoming, None]:
-        """Send, and hand out the answer as it arrives. Raises `Unreachable`, `StreamCut` or `Redirected`.
-
-        The exchange runs in a task of its own: httpx 0.28 leaks a pooled connection when its task is cancelled twice
-        while it closes a stream, and a user who stops twice cancels the caller twice. This task is cancelled once.
-        """
+        """Send, and hand out the answer as it arrives. Raises `Unreachable`, `StreamCut` or `Redirected`."""
         client = await self._client(urls.is_loopback(urlsplit(outgoing.url).hostname or ""))
-        items: asyncio.Queue[_Item] = asyncio.Queue(_QUEUED_CHUNKS)
-        pump = asyncio.create_task(_pump(client, outgoing, items))
-        self._pumps.add(pump)
-        pump.add_done_callback(self._pumps.discard)
+        exchange = _Exchange(client, outgoing)
+        self._exchanges.add(exchange)
+        exchange.task.add_done_callback(lambda _: self._exchanges.discard(exchange))
         try:
-            head = await items.get()
+            head = await exchange.items.get()
             if isinstance(head, Exception):
                 raise head
             assert isinstance(head, _Head)
-            yield Incoming(head.status, head.headers, _chunks(items))
+            yield Incoming(head.status, head.headers, _chunks(exchange.items))
         except BaseException:
-            pump.cancel()
+            exchange.stop()
             raise
-        # The reader has what it wanted. Cancelling now could hit httpx while it gives the connection back, which leaks
-        # it too: let the exchange come to its own end, and cut one that does not.
-        asyncio.get_running_loop().call_later(DRAIN_S, pump.cancel)
+        # The reader has what it wanted; where the end of the body is still on its way, the connection can serve again.
+        exchange.stop_after(DRAIN_S)
 
     async def request(self, outgoing: Outgoing, *, timeout: float = 30.0) -> Reply:
         """Send, and wait for the whole answer for at most `timeout` seconds. Raises as `stream` does."""
@@ -150,10 +144,13 @@ class Transport:
 
     async def aclose(self) -> None:
         """End what is open and wait until every connection is given back."""
-        pumps = tuple(self._pumps)
-        for pump in pumps:
-            pump.cancel()
-        await asyncio.gather(*pumps, return_exceptions=True)
+        exchanges = tuple(self._exchanges)
+        for exchange in exchanges:
+            exchange.stop()
+        if exchanges:
+            _, late = await asyncio.wait({exchange.task for exchange in exchanges}, timeout=DRAIN_S)
+            for task in late:
+                task.cancel()
         clients, self._clients = tuple(self._clients.values()), {}
         for client in clients:
             await client.aclose()
@@ -167,27 +164,65 @@ class Transport:
             return self._clients[direct]
 
 
-async def _pump(client: httpx.AsyncClient, outgoing: Outgoing, items: asyncio.Queue[_Item]) -> None:
-    """Carry one exchange into the queue: its head, its body, and its end or its failure."""
-    try:
-        url, method = outgoing.url, outgoing.method
-        for _ in range(_REDIRECTS + 1):
-            response = await client.send(_request(client, outgoing, method, url), stream=True)
-            try:
-                target = _redirect(response, outgoing, method)
-                if target is not None:
-                    url = target
-                    continue
-                await items.put(_Head(response.status_code, dict(response.headers.items())))
-                async for chunk in response.aiter_bytes():
-                    await items.put(chunk)
-            finally:
-                await response.aclose()
-            await items.put(_End())
+class _Exchange:
+    """One request and its answer, carried by a task of its own into a queue: head, body, then end or failure.
+
+    httpx 0.28 leaks a pooled connection when its task is cancelled while it closes a stream: a user who stops twice
+    does that, and so does one who stops just as the answer ends. So once the answer has begun, this task is not
+    cancelled at all: its socket is closed under it, and httpx cleans up as after any lost connection.
+    """
+
+    def __init__(self, client: httpx.AsyncClient, outgoing: Outgoing) -> None:
+        self.items: asyncio.Queue[_Item] = asyncio.Queue(_QUEUED_CHUNKS)
+        self._outgoing = outgoing
+        self._stopped = False
+        self._network: Any = None
+        self._closing: asyncio.Task[None] | None = None
+        self.task = asyncio.create_task(self._carry(client))
+
+    def stop(self) -> None:
+        """End it now, from however many sides it is asked; returns at once."""
+        if self._stopped or self.task.done():
             return
-        await items.put(_redirected(outgoing, url))
-    except Exception as error:  # noqa: BLE001 - handed to the caller, who raises it
-        await items.put(_failure(error, outgoing))
+        self._stopped = True
+        while not self.items.empty():  # nobody reads any more: a full queue must not hold the task
+            self.items.get_nowait()
+        if self._network is None:
+            self.task.cancel()
+        else:
+            self._closing = asyncio.create_task(self._network.aclose())
+
+    def stop_after(self, seconds: float) -> None:
+        if not self.task.done():
+            timer = asyncio.get_running_loop().call_later(seconds, self.stop)
+            self.task.add_done_callback(lambda _: timer.cancel())
+
+    async def _carry(self, client: httpx.AsyncClient) -> None:
+        try:
+            url, method = self._outgoing.url, self._outgoing.method
+            for _ in range(_REDIRECTS + 1):
+                response = await client.send(_request(client, self._outgoing, method, url), stream=True)
+                try:
+                    target = _redirect(response, self._outgoing, method)
+                    if target is None:
+                        await self._carry_body(response)
+                        return
+                    url = target
+                finally:
+                    await response.aclose()
+            await self.items.put(_redirected(self._outgoing, url))
+        except Exception as error:  # noqa: BLE001 - handed to the caller, who raises it
+            if not self._stopped:
+                await self.items.put(_failure(error, self._outgoing))
+
+    async def _carry_body(self, response: httpx.Response) -> None:
+        self._network = response.extensions.get("network_stream")
+        await self.items.put(_Head(response.status_code, dict(response.headers.items())))
+        async for chunk in response.aiter_bytes():
+            if self._stopped:
+                return
+            await self.items.put(chunk)
+        await self.items.put(_End())
 
 
 async def _chunks(items: asyncio.Queue[_Item]) -> AsyncGenerator[bytes, None]:

@@ -74,6 +74,10 @@ class RawServer:
         """Queue an answer made of these pieces."""
         self._answers.append(Answer(pieces, **options))
 
+    def forget_answers(self) -> None:
+        """Drop what nobody asked for."""
+        self._answers.clear()
+
     def on(self, path: str, body: object, *, status: int = 200) -> None:
         """Always answer this path with this JSON."""
         self._by_path[path] = Answer((json.dumps(body).encode(),), status, "application/json")

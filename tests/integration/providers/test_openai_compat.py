@@ -144,6 +144,35 @@ async def test_twenty_double_stops_with_a_pool_of_four_leave_the_pool_usable(
     assert await asyncio.wait_for(text_of(asked), 5) == "Hello."
 
 
+async def test_stopping_at_any_moment_of_short_answers_leaves_the_pool_usable(
+    server: RawServer, transport: Transport
+) -> None:
+    asked = provider(server, transport)
+    for number in range(120):
+        server.answer(HELLO, headers={"Connection": "close"} if number % 2 else {})
+        task = asyncio.create_task(events_of(asked))
+        for _ in range(number):  # a little later each time: before, in, and after the closing
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+    server.forget_answers()
+    server.answer(HELLO)
+    assert await asyncio.wait_for(text_of(asked), 5) == "Hello."
+
+
+async def test_a_hundred_answers_in_a_row_and_at_once_leave_the_pool_usable(
+    server: RawServer, transport: Transport
+) -> None:
+    asked = provider(server, transport)
+    for _ in range(100):
+        server.answer(HELLO)
+    for _ in range(40):
+        assert await text_of(asked) == "Hello."
+    assert await asyncio.gather(*(text_of(asked) for _ in range(60))) == ["Hello."] * 60
+
+
 async def test_stopping_before_the_answer_begins_leaves_the_pool_usable(
     server: RawServer, transport: Transport
 ) -> None:
