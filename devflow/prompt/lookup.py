@@ -21,6 +21,8 @@ from devflow.knowledge.settings import Settings
 from devflow.prompt.budget import library_chars
 from devflow.prompt.library import Found, render_library
 from devflow.prompt.templates import Templates, language_of
+from devflow.retrieval.entries import relevant_entries
+from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import Hit
 from devflow.store import conflicts, conversations, entries, receipts, runs
 from devflow.store.database import Database, Session, Unit
@@ -68,10 +70,10 @@ class Lookups:
             return NotUsed("off")
         if not state.conversation.retrieval:
             return NotUsed("conversation")
+        if is_greeting(state.question):
+            return NotUsed("greeting")
         project = state.conversation.project
         try:
-            from devflow.retrieval.entries import relevant_entries
-
             found = await self._db.read(
                 lambda session: relevant_entries(
                     session, state.question, project_id=project.id if project else None, limit=TOP

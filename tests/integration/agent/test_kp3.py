@@ -1,5 +1,6 @@
 """KP-3 and killed processes: real child processes, ended without a chance to say goodbye, then started again."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from devflow.agent.turns import Decision
 from devflow.domain.conversation import MessageState
 from devflow.domain.receipt import Phase
 from devflow.domain.request import Injected
@@ -173,7 +175,31 @@ async def test_a_process_killed_between_effect_and_result_repeats_nothing_and_te
     assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
     assert "effect is unverified" in server.requests[1].tool_results[0]
     assert children.count() == 1
-    assert not await bench.core.turns.decide(call_id, _allow())
+    assert not await bench.core.turns.decide(call_id, Decision(True))
+    assert children.count() == 1
+
+
+async def test_killed_in_one_of_two_calls_the_other_still_waits_and_the_model_is_told_of_both(
+    bench: Bench, server: OpenAIServer, children: Children
+) -> None:
+    other = Call("write_file", {"path": "other.txt", "content": "x\n"})
+    server.script(Turn(calls=[WRITE, other]), "I see.")
+    conversation = await bench.conversation(project=True)
+    run = await bench.ask(conversation, QUESTION)
+    first, second = await bench.calls(conversation)
+    child = children.start("decide", first.id, "allow", hang=True)
+    assert child.read() == {"effect": "lock.txt"}
+    child.kill()
+
+    await bench.core.turns.recover()
+    assert await bench.states(conversation) == [RunState.AWAITING_APPROVAL]
+    states = [call.state for call in await bench.calls(conversation)]
+    assert states == [CallState.INTERRUPTED, CallState.AWAITING]
+    assert await bench.core.turns.decide(second.id, Decision(False))
+    assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
+    interrupted, denied = server.requests[1].tool_results
+    assert "effect is unverified" in interrupted
+    assert "denied" in denied
     assert children.count() == 1
 
 
@@ -257,17 +283,9 @@ async def test_a_waiting_card_is_still_there_after_a_kill(
 
 async def _until_stored(bench: Bench, conversation_id: str, text: str) -> None:
     """Wait for another process's checkpoint: look again at each of its commits."""
-    import asyncio
-
     async with asyncio.timeout(20):
         while True:
             path = await bench.core.conversations.path(conversation_id)
             if path.messages and path.messages[-1].content == text:
                 return
             await asyncio.sleep(0)
-
-
-def _allow() -> Any:
-    from devflow.agent.turns import Decision
-
-    return Decision(True)

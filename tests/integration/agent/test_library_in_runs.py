@@ -60,14 +60,14 @@ async def test_candidates_and_archived_entries_are_not_injected(bench: Bench, se
     assert bench.of(LibrarySearchDone)[0].outcome == "nothing"
 
 
-@pytest.mark.parametrize("greeting", ["hello", "thanks!"])
+@pytest.mark.parametrize("greeting", ["hello", "thanks!", "你好～", "谢谢你"])
 async def test_a_greeting_injects_nothing(bench: Bench, server: OpenAIServer, greeting: str) -> None:
     await bench.publish("Hello world in sqlite", "hello, thanks: a greeting in a sqlite write lock.")
     server.script("Hello.")
     conversation = await bench.conversation()
     await bench.ask(conversation, greeting)
     assert "---" not in server.requests[0].system
-    assert not isinstance((await bench.receipts(conversation))[0].library, Injected)
+    assert (await bench.receipts(conversation))[0].library == NotUsed("greeting")
 
 
 async def test_entries_of_another_project_are_not_injected(bench: Bench, server: OpenAIServer) -> None:

@@ -93,6 +93,18 @@ async def test_a_conversation_is_marked_running_while_its_run_is(bench: Bench, s
     assert not (await bench.core.conversations.get(conversation.id)).running
 
 
+async def test_two_conversations_stream_at_once(bench: Bench, server: OpenAIServer) -> None:
+    gate = Gate()
+    server.script(Turn(["One", gate, " two."]), "Meanwhile.")
+    first, second = await bench.conversation(), await bench.conversation()
+    run = await bench.core.turns.send(first.id, "Count.")
+    await bench.event(TextArrived)
+    assert (await bench.ask(second, "And here?")).state is RunState.COMPLETED
+    gate.open()
+    assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
+    assert [(await bench.answer(each)).content for each in (first, second)] == ["One two.", "Meanwhile."]
+
+
 # a message while a run streams -------------------------------------------------------------------------------------
 
 
