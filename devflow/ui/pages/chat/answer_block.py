@@ -17,6 +17,8 @@ from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_views import AnswerView
 from devflow.ui.widgets import MarkdownView
 
+_CARD_GAP = 8
+
 References = Mapping[str, tuple[str, str]]
 
 
@@ -38,6 +40,7 @@ class AnswerBlock(QWidget):
         self._thinking: FoldLine | None = None
         self._thought: MarkdownView | None = None
         self._calls: dict[str, ToolLine | ApprovalCard] = {}
+        self._slots: dict[str, QVBoxLayout] = {}
         self.text: MarkdownView | None = None
         self._references = references
         self._width = width
@@ -141,11 +144,16 @@ class AnswerBlock(QWidget):
                 continue
             made = self._make(call, wants_card)
             if shown is None:
-                self._column.addWidget(made)
+                slot = QVBoxLayout()
+                self._column.addLayout(slot)
+                self._slots[call.id] = slot
             else:
-                self._column.replaceWidget(shown, made)
+                slot = self._slots[call.id]
+                slot.removeWidget(shown)
                 shown.hide()
                 shown.deleteLater()
+            slot.setContentsMargins(0, _CARD_GAP if wants_card else 0, 0, 0)
+            slot.addWidget(made)
             self._calls[call.id] = made
 
     def _make(self, call: ToolCall, wants_card: bool) -> ToolLine | ApprovalCard:

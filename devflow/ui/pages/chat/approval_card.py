@@ -143,6 +143,7 @@ class ApprovalCard(QFrame):
             self.approve.set_label(t("Check the edited call"))
             self._editor.focus()
         else:
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
             self._editor = None
             self._show_content()
 
@@ -168,6 +169,7 @@ class ApprovalCard(QFrame):
             self._content.deleteLater()
         self._content = content
         self._body.addWidget(content)
+        content.show()  # now, so that it can take the keyboard
 
 
 class _Head(QWidget):
@@ -197,7 +199,7 @@ class _Head(QWidget):
         row.addWidget(self._title)
         row.addWidget(self._risk)
         row.addStretch(1)
-        row.addWidget(self._target, 100)
+        row.addWidget(self._target)
         row.addWidget(self._added)
         row.addWidget(self._removed)
         row.addWidget(more)

@@ -136,7 +136,7 @@ def _field(ctx: UiContext, name: str, *, mono: bool) -> QPlainTextEdit:
 
 def _size(field: QPlainTextEdit) -> None:
     rows = min(max(field.document().blockCount(), 1), _MAX_ROWS)
-    field.setFixedHeight(rows * field.fontMetrics().lineSpacing() + 22)
+    field.setFixedHeight(rows * field.fontMetrics().lineSpacing() + 26)
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -128,8 +128,8 @@ class Composer(QFrame):
     def _pad(self, border: int) -> None:
         """The focused border is 1 px wider: give that px back, so that nothing shifts."""
         self._column.setContentsMargins(0, 0, 0, 0)
-        self._text_row.setContentsMargins(14 - border, 12 - border, 14 - border, 2)
-        self._foot.setContentsMargins(6 - border, 5, 8 - border, 8 - border)
+        self._text_row.setContentsMargins(14 - border, 11 - border, 14 - border, 2)
+        self._foot.setContentsMargins(6 - border, 9, 8 - border, 8 - border)
         self.queue.pad(border)
         self.note.pad(border)
 

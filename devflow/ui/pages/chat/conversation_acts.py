@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from devflow.domain.conversation import Conversation
 from devflow.ui.context import UiContext
+from devflow.ui.models.conversations import shown_title
 from devflow.ui.widgets import UndoBar
 
 
@@ -56,7 +57,7 @@ class ConversationActs(QObject):
 
     async def _delete(self, conversation: Conversation) -> None:
         await self._ctx.services.conversations.delete(conversation.id)
-        title = conversation.title or self._ctx.t("New conversation")
+        title = shown_title(self._ctx.t, conversation.title)
         self._toast.show_undo(
             self._ctx.t("Deleted “{title}”", title=title), lambda: self._restore(conversation.id), key=""
         )

@@ -129,11 +129,13 @@ def lookup_sentence(ctx: UiContext, words: LookupWords) -> str:
 
 def found_words(ctx: UiContext, words: LookupWords) -> str:
     t = ctx.t
-    entries = t.n("{count} library entry", "{count} library entries", words.entries)
-    pages = t.n("{count} page", "{count} pages", words.pages)
     if words.entries and words.pages:
+        entries = t.n("{count} library entry", "{count} library entries", words.entries)
+        pages = t.n("{count} page", "{count} pages", words.pages)
         return t("{pages} and {entries} found", pages=pages, entries=entries)
-    return t("{what} found", what=entries if words.entries else pages)
+    if words.pages:
+        return t.n("{count} page found", "{count} pages found", words.pages)
+    return t.n("{count} library entry found", "{count} library entries found", words.entries)
 
 
 class FoldLine(Line):

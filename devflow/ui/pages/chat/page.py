@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from devflow.domain.conversation import OFFLINE
 from devflow.domain.errors import UserFacing
 from devflow.domain.events import MessageEnded, MessageStarted, TextArrived
 from devflow.ui.context import UiContext
+from devflow.ui.models.conversations import shown_title
 from devflow.ui.pages.chat.composer import AWAITING, IDLE, RUNNING, Composer
 from devflow.ui.pages.chat.conversation_acts import ConversationActs
 from devflow.ui.pages.chat.conversation_list import ConversationPane
@@ -133,6 +134,7 @@ class ChatPage(QWidget):
         self.sources.opened.connect(self._ctx.shell.open_link)
         self.sources.judged.connect(self.acts.judge)
         self.turn_acts.open_sources.connect(self._open_sources)
+        self.turn_acts.decide.connect(self._decided)
         self.acts.sent.connect(self._sent)
         self.acts.unsent.connect(self._unsent)
         self.acts.branched.connect(self._open)
@@ -176,7 +178,7 @@ class ChatPage(QWidget):
 
     def _title(self) -> str:
         conversation = self.session.conversation
-        return (conversation.title if conversation else "") or self._ctx.t("New conversation")
+        return shown_title(self._ctx.t, conversation.title if conversation else "")
 
     def _show_composer(self) -> None:
         turn, composer = self.session.newest, self.composer
@@ -268,6 +270,12 @@ class ChatPage(QWidget):
         if card is not None:
             self.transcript.show_widget(card)
             card.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _decided(self, card: QWidget, *_decision: object) -> None:
+        """The card goes: the keyboard must not fall to whatever comes next."""
+        focused = QApplication.focusWidget()
+        if focused is None or focused is card or card.isAncestorOf(focused):
+            self.composer.focus()
 
     def _sent(self) -> None:
         self.composer.set_text("")

@@ -50,12 +50,11 @@ class ChatStatus(QObject):
         t = self._ctx.t
         words = lookup_words(self._turn) if self._turn is not None else None
         state = words.state if words is not None else "hidden"
-        entries = t.n("{count} entry", "{count} entries", words.entries if words else 0)
-        pages = t.n("{count} page", "{count} pages", words.pages if words else 0)
         match state:
             case "found":
-                found = ", ".join(part for part, some in ((pages, words and words.pages), (entries, True)) if some)
-                self._say("retrieval", "check", t("Retrieval: {found}", found=found), "good")
+                found = words.entries + words.pages if words is not None else 0
+                text = t.n("Retrieval: {count} source", "Retrieval: {count} sources", found)
+                self._say("retrieval", "check", text, "good")
             case "searching":
                 self._say("retrieval", "half-disc", t("Retrieval: searching"), "busy")
             case "nothing":

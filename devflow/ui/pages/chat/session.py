@@ -79,7 +79,7 @@ class ChatSession(QObject):
         if self._id is not None:
             return self._id
         if self._making is None or self._making.done():
-            self._making = asyncio.ensure_future(self._make())
+            self._making = self._ctx.tasks.launch(self._make(), what="make conversation")
         return await asyncio.shield(self._making)
 
     async def _make(self) -> str:
@@ -97,7 +97,7 @@ class ChatSession(QObject):
         """Keep what stands in the composer, half a second after the last key."""
         self._draft = text
         if self._id is None and text.strip():
-            self._ctx.tasks.launch(self.ensure(), what="make conversation")
+            self._ctx.tasks.launch(self.ensure(), what="begin conversation")
         self._pause.start()
 
     def forget_draft(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from devflow.ui.context import UiContext
 from devflow.ui.widgets import HairlineSplitter
+from devflow.ui.widgets.painting import restyle
 
 RAIL = 72
 _LIST, _LIST_MIN, _LIST_MAX = 248, 200, 360
@@ -93,6 +94,8 @@ class SidePanes(QWidget):
 
     def _settle(self, pane: QWidget, place: int, *, floats: bool, shown: bool) -> None:
         floating = pane.parentWidget() is self
+        # The splitter's handle is a hairline; over the transcript the pane brings its own.
+        restyle(pane, "edge", ("right" if place == 0 else "left") if floats else "none")
         if floats and not floating:
             pane.setParent(self)
         elif not floats and floating:

@@ -26,7 +26,7 @@ _MORE = 20
 _KEPT = 160
 """So many turns are kept as widgets; beyond, those far from the reader go."""
 _NEAR_PX = 900
-_SLICE_S = 0.012
+_SLICE_S, _PAUSE_S = 0.012, 0.002
 _AT_END_PX = 32
 
 
@@ -82,7 +82,8 @@ class Transcript(QScrollArea):
     @property
     def blocks(self) -> tuple[TurnBlock, ...]:
         """Those that exist as widgets, oldest first."""
-        return tuple(self._blocks[turn.user.id] for turn in self._turns if turn.user.id in self._blocks)
+        loaded = self._turns[self._first : self._end]
+        return tuple(self._blocks[turn.user.id] for turn in loaded if turn.user.id in self._blocks)
 
     @property
     def following(self) -> bool:
@@ -172,7 +173,8 @@ class Transcript(QScrollArea):
 
     async def _fill(self, first: int, at_message: str | None) -> None:
         while self._first > first:
-            await asyncio.sleep(0)
+            # Not 0: qasync's zero timers follow each other without a chance for Qt's own events between them.
+            await asyncio.sleep(_PAUSE_S)
             self._fill_slice(first)
         self._filling = None
         if at_message is not None:
@@ -186,9 +188,13 @@ class Transcript(QScrollArea):
             self._first -= 1
             block = self._make(self._turns[self._first])
             self._column.insertWidget(0, block)
+            block.show()  # now: a layout passes over what is shown later, and the place would be lost for a frame
             height += block.sizeHint().height() if enough else 0
             if (not enough or height > enough) and time.perf_counter() - began > _SLICE_S:
-                return
+                break
+        if not self._following:
+            self._settle()
+            self._keep_place()
 
     def _adapt(self, before: tuple[TurnView, ...]) -> None:
         same = _common(before, self._turns)
@@ -210,7 +216,9 @@ class Transcript(QScrollArea):
 
     def _add_below(self, turns: Sequence[TurnView]) -> None:
         for turn in turns:
-            self._column.insertWidget(self._column.count() - 1, self._make(turn))
+            block = self._make(turn)
+            self._column.insertWidget(self._column.count() - 1, block)
+            block.show()
 
     def _make(self, turn: TurnView) -> TurnBlock:
         last = turn is self._turns[-1]

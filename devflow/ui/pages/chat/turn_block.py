@@ -41,13 +41,12 @@ class TurnBlock(QWidget):
         self.user = UserBox(ctx, acts, turn.user, width)
         self.retrieval = RetrievalLine(ctx)
         self.retrieval.clicked.connect(self._open_sources)
-        self.user_siblings = SiblingSwitch(ctx)
-        self.user_siblings.chosen.connect(acts.choose_sibling)
-        self.end = EndLine(ctx, acts)
-        self.answer_siblings = SiblingSwitch(ctx)
-        self.answer_siblings.chosen.connect(acts.choose_sibling)
-        self.user_acts = ActBar(ctx, self._user_acts())
-        self.answer_acts = ActBar(ctx, self._answer_acts())
+        # Made when they are first needed: most turns never show them, and a long conversation has many turns.
+        self._end: EndLine | None = None
+        self._user_bar: ActBar | None = None
+        self._answer_bar: ActBar | None = None
+        self._user_switch: SiblingSwitch | None = None
+        self._answer_switch: SiblingSwitch | None = None
         self._build()
         self.show_turn(turn, references, last=False)
         app = QApplication.instance()
@@ -60,18 +59,56 @@ class TurnBlock(QWidget):
         self._references = references
         self.user.show_message(turn.user)
         self.retrieval.show_lookup(lookup_words(turn))
-        self.user_siblings.show_siblings(turn.siblings)
+        if turn.siblings is not None or self._user_switch is not None:
+            self.user_siblings.show_siblings(turn.siblings)
         self._show_answers()
-        self.end.show_turn(turn, last=last)
+        if self._end is not None or (turn.run is not None and not turn.open_run):
+            self.end.show_turn(turn, last=last)
         first = next((answer for answer in turn.answers if answer.siblings), None)
-        self.answer_siblings.show_siblings(first.siblings if first else None)
-        self.answer_acts.buttons["regenerateButton"].setVisible(not turn.open_run)
-        self.user_acts.buttons["editMessageButton"].setVisible(not turn.open_run)
+        if first is not None or self._answer_switch is not None:
+            self.answer_siblings.show_siblings(first.siblings if first else None)
         self._foot.setVisible(not turn.awaiting)
         self._show_bars()
 
     def answer(self, message_id: str) -> AnswerBlock | None:
         return self.answers.get(message_id)
+
+    @property
+    def end(self) -> EndLine:
+        if self._end is None:
+            self._end = EndLine(self._ctx, self._acts)
+            self._column.insertWidget(self._column.indexOf(self._foot), self._end)
+        return self._end
+
+    @property
+    def user_acts(self) -> ActBar:
+        if self._user_bar is None:
+            self._user_bar = ActBar(self._ctx, self._user_acts())
+            self._under_row.insertWidget(2, self._user_bar)
+        return self._user_bar
+
+    @property
+    def answer_acts(self) -> ActBar:
+        if self._answer_bar is None:
+            self._answer_bar = ActBar(self._ctx, self._answer_acts())
+            self._foot_row.insertWidget(self._foot_row.count() - 1, self._answer_bar)
+        return self._answer_bar
+
+    @property
+    def user_siblings(self) -> SiblingSwitch:
+        if self._user_switch is None:
+            self._user_switch = SiblingSwitch(self._ctx)
+            self._user_switch.chosen.connect(self._acts.choose_sibling)
+            self._under_row.addWidget(self._user_switch)
+        return self._user_switch
+
+    @property
+    def answer_siblings(self) -> SiblingSwitch:
+        if self._answer_switch is None:
+            self._answer_switch = SiblingSwitch(self._ctx)
+            self._answer_switch.chosen.connect(self._acts.choose_sibling)
+            self._foot_row.insertWidget(0, self._answer_switch)
+        return self._answer_switch
 
     @property
     def cards(self) -> tuple[ApprovalCard, ...]:
@@ -85,25 +122,21 @@ class TurnBlock(QWidget):
     def _build(self) -> None:
         lookup = QWidget()
         lookup.setFixedHeight(LINE)
-        under = QHBoxLayout(lookup)
+        under = self._under_row = QHBoxLayout(lookup)
         under.setContentsMargins(0, 0, 0, 0)
         under.setSpacing(8)
         under.addWidget(self.retrieval, 1)
         under.addStretch(0)
-        under.addWidget(self.user_acts)
-        under.addWidget(self.user_siblings)
         self._answer_column = QVBoxLayout()
         self._answer_column.setContentsMargins(0, 0, 0, 0)
         self._answer_column.setSpacing(0)
         foot = self._foot = QWidget()
         foot.setFixedHeight(24)
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = self._foot_row = QHBoxLayout(foot)
+        row.setContentsMargins(-5, 0, 0, 0)  # the icons, not their buttons, stand at the text's edge
         row.setSpacing(8)
-        row.addWidget(self.answer_siblings)
-        row.addWidget(self.answer_acts)
         row.addStretch(1)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 4)
         column.setSpacing(0)
         column.addWidget(self.user)
@@ -111,7 +144,6 @@ class TurnBlock(QWidget):
         column.addWidget(lookup)
         column.addSpacing(5)
         column.addLayout(self._answer_column)
-        column.addWidget(self.end)
         column.addWidget(foot)
 
     def _show_answers(self) -> None:
@@ -197,9 +229,14 @@ class TurnBlock(QWidget):
     def _show_bars(self) -> None:
         hovered = self.underMouse()
         inside = self._holds_focus()
-        self.user_acts.setVisible((hovered or inside) and not self.user.editing)
-        shown = self._has_finished_answer and (hovered or inside or self._last) and not self.turn.awaiting
-        self.answer_acts.setVisible(shown)
+        on_question = (hovered or inside) and not self.user.editing
+        if on_question or self._user_bar is not None:
+            self.user_acts.buttons["editMessageButton"].setVisible(not self.turn.open_run)
+            self.user_acts.setVisible(on_question)
+        on_answer = self._has_finished_answer and (hovered or inside or self._last) and not self.turn.awaiting
+        if on_answer or self._answer_bar is not None:
+            self.answer_acts.buttons["regenerateButton"].setVisible(not self.turn.open_run)
+            self.answer_acts.setVisible(on_answer)
 
     def _holds_focus(self) -> bool:
         focused = QApplication.focusWidget()

@@ -61,6 +61,7 @@ class UserBox(QFrame):
         self._editor.field.submitted.connect(self._send)
         self.text.hide()
         self._column.addWidget(self._editor)
+        self._editor.show()
         self._editor.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def stop_editing(self) -> None:
