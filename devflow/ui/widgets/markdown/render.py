@@ -1,14 +1,12 @@
 """Markdown tokens into a QTextDocument through one cursor.
 
-Nothing is loaded and nothing runs: HTML is shown as text, pictures as their words, links only with allowed schemes.
+HTML is shown as text; what stands inside a block is written by `Inline`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -27,18 +25,10 @@ from PySide6.QtGui import (
 from devflow.ui.look import Look
 from devflow.ui.widgets.markdown import formats as f
 from devflow.ui.widgets.markdown.highlight import highlight, language_label
+from devflow.ui.widgets.markdown.inline import Inline
 
-ALLOWED_SCHEMES = frozenset({"http", "https", "mailto", "devflow"})
 _INDENT = 20
-_REFERENCE = re.compile(r"\[(K\d{1,4}|P?\d{1,4})\]")
-_BARE_LINK = re.compile(
-    r"https?://[^\s<>\"'`，。；：！？、（）「」《》【】]+[^\s<>\"'`，。；：！？、（）「」《》【】.,;:!?)\]]"
-)
-_HAN = re.compile(r"[⺀-鿿豈-﫿＀-￯　-〿]")
 _HEADINGS = {1: ("title", 18, 6), 2: ("heading", 16, 4), 3: ("heading", 14, 4)}
-
-References = Mapping[str, tuple[str, str]]
-"""Label (`K1`, `P1`, or a bare number) → (address inside the window, title for the tooltip)."""
 
 
 @dataclass(slots=True)
@@ -67,8 +57,7 @@ class Renderer:
         self._look = look
         self._theme = look.theme
         self._parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-        self.references: References = {}
-        self.citing = True
+        self.inline = Inline(look)
         self.text_color = "text"
         self.fences: list[Fence] = []
         self._fresh = True
@@ -175,7 +164,7 @@ class Renderer:
         self._start(cursor, block, text)
         if where.lists and self._item_pending:
             self._join_list(cursor, where)
-        self._inline(cursor, inline.children or [], text)
+        self.inline.write(cursor, inline.children or [], text)
 
     def _open_list(self, token: Token, where: _Where) -> None:
         made = QTextListFormat()
@@ -265,133 +254,9 @@ class Renderer:
                 text = f.char(self._theme, "small" if r == 0 else "ui", "text-muted" if r == 0 else self.text_color)
                 inside.setBlockFormat(block)
                 inside.setBlockCharFormat(text)
-                self._inline(inside, cell, text)
+                self.inline.write(inside, cell, text)
         cursor.setPosition(table.lastPosition() + 1)
         self._fresh = True
-
-    # inline
-
-    def _inline(self, cursor: QTextCursor, children: Sequence[Token], base: QTextCharFormat) -> None:
-        stack = [base]
-        linked = 0
-        for index, token in enumerate(children):
-            now = stack[-1]
-            match token.type:
-                case "text":
-                    self._words(cursor, token.content, now, plain=bool(linked))
-                case "softbreak":
-                    cursor.insertText(_joint(children, index), now)
-                case "hardbreak":
-                    cursor.insertText(" ", now)
-                case "code_inline":
-                    self._inline_code(cursor, token.content, now)
-                case "strong_open":
-                    stack.append(_with(now, weight=QFont.Weight.DemiBold))
-                case "em_open":
-                    stack.append(_with(now, italic=True))
-                case "s_open":
-                    stack.append(_with(now, struck=True))
-                case "link_open":
-                    linked += 1
-                    stack.append(self._link(now, str(token.attrGet("href") or ""), str(token.attrGet("title") or "")))
-                case "link_close":
-                    linked -= 1
-                    stack.pop()
-                case "strong_close" | "em_close" | "s_close":
-                    stack.pop()
-                case "image":
-                    src = str(token.attrGet("src") or "")
-                    cursor.insertText(token.content or src, self._link(now, src, ""))
-                case _:
-                    cursor.insertText(token.content, now)
-
-    def _inline_code(self, cursor: QTextCursor, content: str, base: QTextCharFormat) -> None:
-        made = QTextCharFormat(base)
-        font = self._theme.font("code")
-        font.setWeight(base.font().weight())
-        made.setFont(font)
-        made.setProperty(f.CODE, 1)
-        cursor.insertText(f.PAD, f.pad(made))
-        cursor.insertText(content, made)
-        cursor.insertText(f.PAD, f.pad(made))
-
-    def _words(self, cursor: QTextCursor, text: str, base: QTextCharFormat, *, plain: bool) -> None:
-        """Plain words with reference chips and bare addresses; inside a link only the words."""
-        if plain:
-            cursor.insertText(text, base)
-            return
-        at = 0
-        for found in re.finditer(f"{_REFERENCE.pattern}|({_BARE_LINK.pattern})", text):
-            label = found[1]
-            if label is not None and not self.citing:
-                continue  # what a human typed cites nothing
-            if label is not None and label[0].isdigit() and label not in self.references:
-                continue  # a bare number in brackets is a reference only when it is one
-            cursor.insertText(text[at : found.start()], base)
-            if label is not None:
-                self._reference(cursor, label, base)
-            else:
-                cursor.insertText(found[0], self._link(base, found[0], ""))
-            at = found.end()
-        cursor.insertText(text[at:], base)
-
-    def _reference(self, cursor: QTextCursor, label: str, base: QTextCharFormat) -> None:
-        target = self.references.get(label)
-        made = QTextCharFormat(base)
-        font = self._theme.font("small-strong")
-        font.setWeight(QFont.Weight.DemiBold)
-        made.setFont(font)
-        made.setProperty(f.REFERENCE, 1 if target else 2)
-        made.setForeground(self._theme.color("accent-fg" if target else "warning"))
-        if target:
-            made.setAnchor(True)
-            made.setAnchorHref(target[0])
-            made.setProperty(f.TITLE, target[1])
-        else:
-            made.setProperty(f.TITLE, self._look.t("Nothing that was found has this number"))
-        shown = label if not label.isdigit() else f"P{label}"
-        cursor.insertText(f.PAD, f.pad(made))
-        cursor.insertText(shown if target else f"{shown}?", made)
-        cursor.insertText(f.PAD, f.pad(made))
-
-    def _link(self, base: QTextCharFormat, href: str, title: str) -> QTextCharFormat:
-        if not allowed(href):
-            return base
-        made = QTextCharFormat(base)
-        made.setAnchor(True)
-        made.setAnchorHref(href)
-        made.setForeground(self._theme.color("accent-fg"))
-        if title:
-            made.setProperty(f.TITLE, title)
-        return made
-
-
-def allowed(href: str) -> bool:
-    """Only http, https, mailto and the window's own addresses may be followed."""
-    try:
-        return urlsplit(href).scheme.lower() in ALLOWED_SCHEMES
-    except ValueError:
-        return False
-
-
-def _with(
-    base: QTextCharFormat, *, weight: QFont.Weight | None = None, italic: bool = False, struck: bool = False
-) -> QTextCharFormat:
-    made = QTextCharFormat(base)
-    if weight is not None:
-        made.setFontWeight(weight)
-    if italic:
-        made.setFontItalic(True)
-    if struck:
-        made.setFontStrikeOut(True)
-    return made
-
-
-def _joint(children: Sequence[Token], index: int) -> str:
-    """A line break inside a paragraph is a space, and nothing between two Han characters."""
-    before = children[index - 1].content[-1:] if index else ""
-    after = children[index + 1].content[:1] if index + 1 < len(children) else ""
-    return "" if _HAN.match(before) and _HAN.match(after) else " "
 
 
 def _matching(tokens: Sequence[Token], start: int) -> int:
