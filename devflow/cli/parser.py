@@ -16,6 +16,7 @@ COMMANDS = {
     "ask": "ask one question and print the answer",
     "knowledge": "the library: list, search, add, review",
     "config": "read and change the settings",
+    "provider": "the model servers: list, add, test, remove",
     "extract": "distil a conversation into candidates now",
     "backup": "copy the database, also while it is in use",
     "restore": "put a backup in the database's place",
