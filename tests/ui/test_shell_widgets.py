@@ -1,12 +1,14 @@
 """The kit's controls: what they say, how they take the keyboard, and that nothing shifts."""
 
+import pytest
 from PySide6.QtCore import QPointF, QSize, QStringListModel, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from devflow.ui.widgets import (
+    Button,
     Choice,
     ComboBox,
     ElidedLabel,
@@ -24,7 +26,7 @@ from devflow.ui.widgets import (
     UndoBar,
 )
 from devflow.ui.widgets.lists import Index
-from tests.support.waiting import emission
+from tests.support.waiting import emission, until
 from tests.ui.conftest import Look
 
 
@@ -244,3 +246,41 @@ async def test_the_undo_bar_waits_while_the_pointer_rests_on_it(qtbot: QtBot, lo
     bar._left = 60
     await emission(bar.expired)
     assert not bar.isVisible()
+
+
+async def test_the_focus_ring_is_for_the_keyboard_only(qtbot: QtBot, qapp: QApplication, look: Look) -> None:
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    buttons = [Button(look, text) for text in ("Publish", "Edit")]
+    for button in buttons:
+        column.addWidget(button)
+    qtbot.addWidget(holder)
+    holder.show()
+    holder.activateWindow()
+    await until(holder.isActiveWindow, qapp.focusWindowChanged)
+
+    buttons[0].setFocus(Qt.FocusReason.MouseFocusReason)
+    assert _rings(holder) == []
+    buttons[1].setFocus(Qt.FocusReason.TabFocusReason)
+    (ring,) = _rings(holder)
+    assert ring.geometry() == buttons[1].geometry().adjusted(-3, -3, 3, 3)
+    buttons[1].hide()
+    assert _rings(holder) == []
+
+
+def test_an_enter_in_a_field_presses_no_button(qtbot: QtBot, look: Look) -> None:
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    field, button = QLineEdit(), Button(look, "Delete", variant="danger")
+    column.addWidget(field)
+    column.addWidget(button)
+    qtbot.addWidget(holder)
+    holder.show()
+    button.clicked.connect(lambda: pytest.fail("nobody clicked"))
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.isVisible()
+
+
+def _rings(holder: QWidget) -> list[QWidget]:
+    """The overlays that are on the screen."""
+    return [child for child in holder.findChildren(QWidget) if type(child).__name__ == "_Overlay" and child.isVisible()]

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidg
 from devflow.ui.look import Look
 from devflow.ui.widgets.buttons import IconButton
 from devflow.ui.widgets.markdown import formats as f
-from devflow.ui.widgets.markdown.render import References, Renderer, allowed
+from devflow.ui.widgets.markdown.inline import References, allowed
+from devflow.ui.widgets.markdown.render import Renderer
 from devflow.ui.widgets.markdown.stream import open_fence, safe_cut
 from devflow.ui.widgets.markdown.underlay import fence_rect, paint_underlay
 
@@ -84,15 +85,15 @@ class MarkdownView(QTextBrowser):
 
     def set_references(self, references: References) -> None:
         """Labels that become chips; renders again when text is there already."""
-        if references == self._renderer.references:
+        if references == self._renderer.inline.references:
             return
-        self._renderer.references = dict(references)
+        self._renderer.inline.references = dict(references)
         if self._done or self._tail:
             self._again()
 
     def set_citing(self, citing: bool) -> None:
         """Whether `[K1]` is a reference here (default) or just text, as in what a human typed."""
-        self._renderer.citing = citing
+        self._renderer.inline.citing = citing
 
     def set_muted(self, muted: bool) -> None:
         """Prose in the secondary colour (excerpts, thinking)."""
