@@ -10,6 +10,7 @@ from devflow.domain.knowledge import Entry
 from devflow.domain.messages import Translator
 from devflow.domain.redaction import find_secrets
 from devflow.domain.text.hidden import hidden_characters
+from devflow.ui.models.words import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ async def checks(t: Translator, entry: Entry, conflicts: Sequence[Entry]) -> tup
             "{count} possible secret: {labels}",
             "{count} possible secrets: {labels}",
             len(secrets),
-            labels=", ".join(labels),
+            labels=listed(t, labels),
         )
         found.append(Check(words, False))
     if hidden:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import assert_never
 
 from devflow.domain.knowledge import Kind, Status
@@ -106,3 +107,8 @@ def sort_names(t: Translator) -> Mapping[str, str]:
         "confidence": t.p("sort", "Confidence"),
         "title": t.p("sort", "Title"),
     }
+
+
+def listed(t: Translator, items: Iterable[str]) -> str:
+    """`a, b, c`, as the language writes a list."""
+    return reduce(lambda done, item: t("{list}, {item}", list=done, item=item), items) if (items := [*items]) else ""

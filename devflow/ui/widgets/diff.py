@@ -99,6 +99,7 @@ class _DiffText(QTextEdit):
                 cursor.setBlockCharFormat(char)
             self._marked(cursor, row, char)
         cursor.endEditBlock()
+        self.setTextCursor(QTextCursor(self.document()))  # or a long line is shown from its end
         self._fit()
 
     def _marked(self, cursor: QTextCursor, row: DiffLine, char: QTextCharFormat) -> None:
@@ -249,11 +250,13 @@ class ProseDiff(_DiffText):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         root = self.document().rootFrame()
         frame = root.frameFormat()
-        frame.setTopMargin(self._pad)  # Qt ignores the top margin of a document's first paragraph
+        frame.setTopMargin(self._pad)  # Qt ignores the outer margins of a document's first and last paragraph
+        frame.setBottomMargin(self._pad)
         root.setFrameFormat(frame)
 
-    def set_texts(self, before: str, after: str) -> None:
-        self.show_rows(diff_lines(paragraphs(before), paragraphs(after), None))
+    def set_texts(self, before: str, after: str, context: int | None = None) -> None:
+        """`context` unchanged paragraphs around a change; None keeps them all."""
+        self.show_rows(diff_lines(paragraphs(before), paragraphs(after), context))
 
     def _block(self, row: DiffLine) -> QTextBlockFormat:
         made = QTextBlockFormat()
@@ -262,8 +265,6 @@ class ProseDiff(_DiffText):
         made.setRightMargin(12)
         # Qt lets the margins of neighbours collapse: the room of both stands above.
         made.setTopMargin(0 if row is self._rows[0] else 2 * self._pad)
-        if row is self._rows[-1]:
-            made.setBottomMargin(self._pad)
         return made
 
     def _char(self, row: DiffLine) -> QTextCharFormat:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from devflow.ui.context import UiContext
-from devflow.ui.models.words import kind_name
+from devflow.ui.models.words import kind_name, listed
 from devflow.ui.widgets.buttons import Button
 from devflow.ui.widgets.cards import Card
 from devflow.ui.widgets.chips import Label
@@ -70,5 +70,5 @@ class EntryCompare(QWidget):
         if fields.kind != beside.kind:
             parts.append(t("{field}: {value}", field=t("Kind"), value=kind_name(t, fields.kind)))
         if fields.tags != beside.tags:
-            parts.append(t("{field}: {value}", field=t("Tags"), value=t(", ").join(fields.tags)))
+            parts.append(t("{field}: {value}", field=t("Tags"), value=listed(t, fields.tags)))
         return "\n".join((*parts, fields.content))

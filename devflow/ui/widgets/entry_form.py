@@ -87,7 +87,7 @@ class EntryForm(QWidget):
         """Show these values; what was typed can be had back with each field's own undo."""
         self.kind.select_data(fields.kind)
         _replace_line(self.title, fields.title)
-        _replace_line(self.tags, self._ctx.t(", ").join(fields.tags))
+        _replace_line(self.tags, ", ".join(fields.tags))
         if self.content.toPlainText() != fields.content:
             cursor = self.content.textCursor()
             cursor.beginEditBlock()

@@ -88,8 +88,9 @@ class EntryList(RowList):
         index = self._entries.index(row, 0)
         if index == self.currentIndex():
             self.selectionModel().select(index, _Flag.ClearAndSelect)
-            return
-        self.setCurrentIndex(index)
+        else:
+            self.setCurrentIndex(index)
+        self.scrollTo(index)
 
     def step(self, by: int) -> None:
         row = self.currentIndex().row() + by
@@ -149,7 +150,7 @@ class EntryList(RowList):
     def _place(self) -> tuple[tuple[str, ...], int] | None:
         """The ids on the screen from the first one down, and where that one begins."""
         first = self.indexAt(QPoint(12, 1))
-        if not first.isValid():
+        if not first.isValid() or not self.isVisible():  # who comes here later begins at the top
             return None
         row = first.row()
         return self._entries.ids[row : row + 30], self.visualRect(first).top()
@@ -158,15 +159,13 @@ class EntryList(RowList):
         if place is None:
             return
         ids, top = place
-        for id in ids:
-            row = self._entries.row_of(id)
-            if row >= 0:
-                moved = self.visualRect(self._entries.index(row, 0)).top() - top
-                bar = self.verticalScrollBar()
-                if moved:
-                    bar.setValue(bar.value() + moved)
-                return
-            break  # the first one has left: the rows below move up into its place
+        row = self._entries.row_of(ids[0])
+        if row < 0:
+            return  # the first one has left: the rows below move up into its place
+        moved = self.visualRect(self._entries.index(row, 0)).top() - top
+        bar = self.verticalScrollBar()
+        if moved:
+            bar.setValue(bar.value() + moved)
 
     # keys and clicks
 

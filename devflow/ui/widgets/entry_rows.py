@@ -7,9 +7,9 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QAbstractItemView
 
 from devflow.domain.knowledge import Status
-from devflow.domain.text.passages import spans
+from devflow.domain.text.passages import best_passages, spans
 from devflow.ui.look import Look
-from devflow.ui.models.entries import EntryItem
+from devflow.ui.models.entries import EntryItem, excerpt
 from devflow.ui.models.moments import age, changed, local_now
 from devflow.ui.models.words import kind_name, source_word, status_name
 from devflow.ui.widgets.chips import paint_confidence
@@ -17,6 +17,7 @@ from devflow.ui.widgets.entry_list import EntryList
 from devflow.ui.widgets.lists import OBJECT_ROLE, Index, Row, RowDelegate
 from devflow.ui.widgets.painting import fill_round, text_width
 
+_SEEN = 48  # characters of an excerpt that surely fit a row
 _TEXT = 15  # from the row's text edge, behind the kind's square
 
 
@@ -26,10 +27,12 @@ class _EntryDelegate(RowDelegate):
     def __init__(self, look: Look, view: QAbstractItemView, height: int) -> None:
         super().__init__(look, view, height=height, gap=2)
         self._terms: tuple[str, ...] = ()
+        self._passages: dict[tuple[str, int], str] = {}
 
     def set_terms(self, terms: tuple[str, ...]) -> None:
         if terms != self._terms:
             self._terms = terms
+            self._passages.clear()
             self._view.viewport().update()
 
     def paint_row(self, row: Row, index: Index) -> None:
@@ -43,6 +46,15 @@ class _EntryDelegate(RowDelegate):
 
     def paint_entry(self, row: Row, item: EntryItem) -> None:
         raise NotImplementedError
+
+    def _excerpt(self, item: EntryItem) -> str:
+        """The first words; while something is searched for, the words around it."""
+        if not self._terms or spans(item.excerpt[:_SEEN], self._terms):
+            return item.excerpt
+        key = (item.entry.id, item.entry.version)
+        if key not in self._passages:
+            self._passages[key] = excerpt(best_passages(item.entry.content, self._terms, _SEEN)) or item.excerpt
+        return self._passages[key]
 
     def _marked(
         self, row: Row, x: float, y: float, height: float, text: str, role: str, color: str, until: float
@@ -82,7 +94,7 @@ class CandidateDelegate(_EntryDelegate):
         until = row.text_right(9, 20, age(t, entry.created_at, local_now()))
         row.dot(row.left + 4, 19, f"kind-{entry.kind.value}-dot")
         self._marked(row, x, 9, 20, entry.title, "ui-strong", "text", until - 10)
-        self._marked(row, x, 30, 20, item.excerpt, "small", "text-muted", row.right)
+        self._marked(row, x, 30, 20, self._excerpt(item), "small", "text-muted", row.right)
         x = row.text(x, 53, 20, kind_name(t, entry.kind), "small", f"kind-{entry.kind.value}")
         band = QRectF(row.rect.left(), row.rect.top() + 53, row.rect.width(), 20)
         x = paint_confidence(row.painter, row.look, x + 12, band, entry.confidence)
@@ -106,4 +118,4 @@ class LibraryDelegate(_EntryDelegate):
         self._marked(row, x, 7, 20, entry.title, "ui-strong", "text", until - 10)
         used = t("used {count}", count=entry.reuse_count) if entry.reuse_count else ""
         until = row.text_right(28, 20, used)
-        self._marked(row, x, 28, 20, item.excerpt, "small", "text-muted", until - (10 if used else 0))
+        self._marked(row, x, 28, 20, self._excerpt(item), "small", "text-muted", until - (10 if used else 0))

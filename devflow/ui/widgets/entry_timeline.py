@@ -10,18 +10,33 @@ from typing import Any
 from devflow.domain.knowledge import EventKind, Kind, Status, TimelineEvent
 from devflow.domain.messages import Translator
 from devflow.ui.models.moments import moment
-from devflow.ui.models.words import actor_name, kind_name, reason_word, source_name
+from devflow.ui.models.words import actor_name, kind_name, listed, reason_word, source_name
 from devflow.ui.widgets.timeline import TimelineItem
 
 
 def timeline_items(t: Translator, events: Sequence[TimelineEvent], now: datetime) -> list[TimelineItem]:
     """`events` newest first; the steps of one act (approve goes through review) are one item."""
     items: list[TimelineItem] = []
-    for _, group in groupby(events, key=lambda event: (event.operation, event.event)):
+    for _, group in groupby(events, key=_act):
         steps = list(group)[::-1]  # oldest first
+        if len(steps) > 1 and steps[0].event is EventKind.REUSED:
+            items.append(TimelineItem(_title(t, steps), _uses(t, steps, now)))
+            continue
         before, after = _texts(t, steps)
         items.append(TimelineItem(_title(t, steps), _meta(t, steps, now), before, after))
     return items
+
+
+def _act(event: TimelineEvent) -> tuple[object, ...]:
+    """What belongs to one item: an act's steps, and uses that follow one another."""
+    if event.event is EventKind.REUSED:
+        return (event.event, event.actor, "conversation" in event.detail)
+    return (event.operation, event.event)
+
+
+def _uses(t: Translator, steps: Sequence[TimelineEvent], now: datetime) -> str:
+    times = t.n("{count} time", "{count} times", len(steps))
+    return " · ".join((times, t("last {moment}", moment=moment(t, steps[-1].at, now))))
 
 
 def _title(t: Translator, steps: Sequence[TimelineEvent]) -> str:
@@ -78,7 +93,7 @@ def _edited(t: Translator, event: TimelineEvent) -> str:
             everywhere = event.changes["project_id"][1] is None
             return t("Widened to all projects") if everywhere else t("Project changed")
         case several:
-            return t("Edited: {fields}", fields=t(", ").join(_field(t, name) for name in several))
+            return t("Edited: {fields}", fields=listed(t, (_field(t, name) for name in several)))
 
 
 def _moved(t: Translator, steps: Sequence[TimelineEvent]) -> str:
@@ -156,7 +171,7 @@ def _value(t: Translator, name: str, value: Any) -> str:
         case "kind":
             return kind_name(t, Kind(value))
         case "tags":
-            return t(", ").join(value or ())
+            return listed(t, value or ())
         case "confidence":
             return f"{float(value):.2f}"
         case _:

@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 
 from devflow.ui.look import Look
 from devflow.ui.widgets.chips import Label
-from devflow.ui.widgets.diff import CodeDiff
+from devflow.ui.widgets.diff import CodeDiff, ProseDiff
 
 _GUTTER = 22
 _RING = 7
+_LINE = 64
+"""Longer lines are prose, which wraps; shorter ones stand as they were typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,12 @@ def _change(look: Look, before: str, after: str) -> QWidget:
     frame.setProperty("role", "inset")
     column = QVBoxLayout(frame)
     column.setContentsMargins(1, 4, 1, 4)
-    diff = CodeDiff(look, gutters=False)
-    diff.set_texts(before, after, 1)
-    column.addWidget(diff)
+    if max(map(len, (*before.splitlines(), *after.splitlines(), ""))) > _LINE:
+        prose = ProseDiff(look)
+        prose.set_texts(before, after, 0)
+        column.addWidget(prose)
+    else:
+        code = CodeDiff(look, gutters=False)
+        code.set_texts(before, after, 1)
+        column.addWidget(code)
     return frame

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QWidget
 
 from devflow.domain.knowledge import Entry, Status
 from devflow.ui.context import UiContext
+from devflow.ui.look import Look
 from devflow.ui.widgets import Button, KeyCap, Label, Pane
 from devflow.ui.widgets.entry_text import EDGE
+from devflow.ui.widgets.painting import baseline, draw_key_cap, draw_text, fill_round, key_cap_width, text_width
 
 
 class ActionBar(Pane):
@@ -38,7 +41,7 @@ class ActionBar(Pane):
         self.reject_button.clicked.connect(self.reject)
         self._several = Label("", "small-strong", "accent")
         self._keys = _Keys(ctx)
-        self._sheet = Button(ctx, t("Keys"), variant="ghost", key="?")
+        self._sheet = _KeysButton(ctx, t("Keys"))
         self._sheet.setObjectName("keySheetButton")
         self._sheet.clicked.connect(self.keys)
         self.setFixedHeight(52)
@@ -77,3 +80,32 @@ class _Keys(QWidget):
         row.addWidget(KeyCap(ctx, "K"))
         row.addSpacing(2)
         row.addWidget(Label(ctx.t("Move"), "small", "muted"))
+
+
+class _KeysButton(QAbstractButton):
+    """`? Keys`, the cap first as in the other hint."""
+
+    def __init__(self, look: Look, text: str) -> None:
+        super().__init__()
+        self._look = look
+        self.setText(text)
+        self.setAccessibleName(text)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setProperty("focusRadius", 6)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFixedHeight(28)
+
+    def sizeHint(self) -> QSize:
+        theme = self._look.theme
+        return QSize(round(key_cap_width(theme, "?") + 6 + text_width(self.text(), theme.font("small"))) + 12, 28)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        rect = QRectF(self.rect())
+        if self.underMouse():
+            fill_round(painter, rect, 6, theme.color("surface-hover"))
+        color = theme.color("text-muted")
+        x = draw_key_cap(painter, 6, rect.center().y(), "?", theme, color, theme.color("hairline-strong"))
+        font = theme.font("small")
+        draw_text(painter, x + 6, baseline(rect, font), self.text(), font, color)

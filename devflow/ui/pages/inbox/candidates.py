@@ -29,7 +29,7 @@ class Candidates(Pane):
     extract_asked = Signal()
 
     def __init__(self, ctx: UiContext) -> None:
-        super().__init__("surface", "right")
+        super().__init__("surface")
         self._ctx = ctx
         self._order: tuple[str, ...] = ()
         self._shown: frozenset[str] = frozenset()
@@ -186,6 +186,7 @@ class Candidates(Pane):
         self._count.setText(str(self.total) if self.total else "")
         self.pill.set_label(self._ctx.t.n("{count} new candidate", "{count} new candidates", new))
         self.pill.setVisible(new > 0)
+        self._search.setVisible(self.total > 0 or self.filtered)
         self._stack.setCurrentWidget(self.list if self._shown else self._no_match if self.filtered else self._nothing)
 
     # how it looks
@@ -205,7 +206,8 @@ class Candidates(Pane):
         head.addWidget(self._count)
         head.addStretch(1)
         head.addWidget(self.extract)
-        search = QHBoxLayout()
+        self._search = QWidget()
+        search = QHBoxLayout(self._search)
         search.setContentsMargins(12, 2, 12, 0)
         search.setSpacing(8)
         search.addWidget(self.filter, 1)
@@ -223,7 +225,7 @@ class Candidates(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
-        column.addLayout(search)
+        column.addWidget(self._search)
         column.addLayout(strips)
         column.addSpacing(6)
         column.addWidget(body, 1)

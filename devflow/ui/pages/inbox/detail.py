@@ -23,6 +23,8 @@ from devflow.ui.widgets.entry_parts import Checks, Link, Quote, Section
 from devflow.ui.widgets.entry_text import EDGE, DetailScroll, EntryText
 
 MOST_SIMILAR = 5
+ALIKE = 0.3
+"""Entries below this score have a few words in common, no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +153,14 @@ class CandidateDetail(Pane):
         t, entry = self._ctx.t, beside.entry
         self._origin.show_link(beside.origin.words, beside.origin.address)
         at_message = beside.origin.address.startswith("devflow:message/")
-        self._quote.open.show_link(t("Open") if at_message else "", beside.origin.address if at_message else "")
+        address = beside.origin.address if at_message else ""
+        self._quote.open.show_link(t.p("evidence", "Open") if at_message else "", address)
         self._quote.open.setAccessibleName(t("Open the message"))
         if entry.evidence is not None:
             self._quote.who.setText(self._who(entry.evidence.role, beside.origin.number))
         self._checks.show_checks(beside.checks)
-        self.similar.show_similar(entry, [hit for hit in beside.similar if hit.entry.status is not Status.ARCHIVED])
+        alike = [hit for hit in beside.similar if hit.entry.status is not Status.ARCHIVED and hit.score >= ALIKE]
+        self.similar.show_similar(entry, alike)
         self.shown.emit()
 
     def _follow(self) -> None:

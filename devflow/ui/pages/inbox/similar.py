@@ -70,7 +70,7 @@ class SimilarPanel(QWidget):
         row.setContentsMargins(14, 0, 8, 0)
         row.setSpacing(8)
         row.addWidget(self._chip)
-        row.addWidget(self._title, 1)
+        row.addWidget(self._title)
         row.addStretch(1)
         row.addWidget(self._where)
         row.addWidget(self._back)

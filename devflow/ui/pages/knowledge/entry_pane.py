@@ -29,7 +29,7 @@ class EntryPane(Pane):
     reset_asked = Signal()
 
     def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
-        super().__init__("surface", "right", parent)
+        super().__init__("surface", "none", parent)
         self._ctx = ctx
         self._view = LibraryView()
         t = ctx.t
@@ -87,8 +87,9 @@ class EntryPane(Pane):
             self._nothing.say(
                 t("The library is empty"),
                 t("What you publish from the inbox, or write yourself, is kept here and given to every chat."),
-                [(t("New entry"), self.new_asked.emit), (t("Load the sample library"), self.samples_asked.emit)],
+                [(t("Load the sample library"), self.samples_asked.emit)],
             )
+            self._nothing.buttons[0].set_variant("default")  # New, above, is the one filled button here
         elif view.searching:
             self._nothing.say(
                 t("Nothing matches"),

@@ -28,7 +28,7 @@ class FacetPane(Pane):
     source_chosen = Signal(object)
 
     def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
-        super().__init__("sunken", "right", parent)
+        super().__init__("sunken", "none", parent)
         self._ctx = ctx
         self._tags: dict[str, int] = {}
         self._tag: str | None = None
