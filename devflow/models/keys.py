@@ -177,7 +177,7 @@ class _KeyFile:
                 N_("The file of keys {path} cannot be read: {reason}."),
                 N_("Mend or remove it, then enter the keys again in Settings, under Providers."),
                 path=self._path,
-                reason=error.strerror if isinstance(error, OSError) else N_("it is not JSON"),
+                reason=error.strerror if isinstance(error, OSError) else "it is not JSON",
             ) from None
         return {str(account): key for account, key in value.items() if isinstance(key, str)}
 

@@ -186,7 +186,7 @@ def from_error_object(
 ) -> WireFailure:
     """The failure that `{"error": …}` describes, in a 200 body or in the middle of a stream."""
     body = json.dumps({"error": error}, ensure_ascii=False).encode()
-    words = words_of(body, secrets) or N_("no reason given")
+    words = words_of(body, secrets) or "no reason given"
     status = _status_in(error)
     if is_overflow(body):
         return overflow(server, model, words)
