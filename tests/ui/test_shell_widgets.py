@@ -264,7 +264,7 @@ async def test_the_focus_ring_is_for_the_keyboard_only(qtbot: QtBot, qapp: QAppl
     buttons[1].setFocus(Qt.FocusReason.TabFocusReason)
     (ring,) = _rings(holder)
     assert ring.geometry() == buttons[1].geometry().adjusted(-3, -3, 3, 3)
-    buttons[1].hide()
+    buttons[0].setFocus(Qt.FocusReason.MouseFocusReason)
     assert _rings(holder) == []
 
 
