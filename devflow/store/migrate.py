@@ -19,7 +19,7 @@ from devflow.domain.events import Hub
 from devflow.domain.messages import N_
 from devflow.store import search_index
 from devflow.store.backup import back_up_before, make_private, newest_good
-from devflow.store.database import BUSY_TIMEOUT_MS, Database, open_engine, refusals
+from devflow.store.database import BUSY_TIMEOUT_MS, Database, Unit, open_engine, refusals
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -51,8 +51,14 @@ def open_database(paths: Places, hub: Hub) -> Database:
             _upgrade(paths)
         database = Database(paths.database, hub)
         if not database.run_read(search_index.is_current):
-            database.run_write(search_index.rebuild)
+            database.run_write(_rebuild_if_needed)
         return database
+
+
+def _rebuild_if_needed(unit: Unit) -> None:
+    """Under the write lock: another process may have been faster."""
+    if not search_index.is_current(unit.session):
+        search_index.rebuild(unit)
 
 
 def stored_revision(paths: Places) -> str | None:
