@@ -35,7 +35,7 @@ def set_up(paths: AppPaths, *, verbose: int = 0) -> Callable[[], None]:
         handlers.append(screen)
     for handler in handlers:
         root.addHandler(handler)
-    for talkative in ("httpx", "httpcore", "markdown_it", "asyncio"):
+    for talkative in ("httpx", "httpcore", "markdown_it", "asyncio", "alembic.runtime.plugins"):
         logging.getLogger(talkative).setLevel(max(level, logging.WARNING))
 
     def take_back() -> None:

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Engine, create_engine, event, select, text
+from sqlalchemy import URL, Engine, create_engine, event, select, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session as Session  # other rooms name the type, and may not import SQLAlchemy
@@ -164,7 +164,9 @@ class Database:
 def open_engine(path: Path) -> Engine:
     """An engine with one connection, WAL, full synchronisation and explicit BEGINs."""
     engine = create_engine(
-        f"sqlite:///{path}", poolclass=StaticPool, connect_args={"check_same_thread": False, "timeout": 15}
+        URL.create("sqlite", database=str(path)),
+        poolclass=StaticPool,
+        connect_args={"check_same_thread": False, "timeout": 15},
     )
 
     @event.listens_for(engine, "connect")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from devflow import __version__
+from tests.fakes.openai_server import OpenAIServer
 from tests.integration.cli.conftest import Home
 from tests.support.commands import ROOT, environment, finished, start
 
@@ -227,6 +228,22 @@ def test_the_doctor_names_the_newest_good_backup_of_a_broken_database(run: Home,
     assert backup in found["hint"]
     assert run("restore", backup).code == 0
     assert [entry["title"] for entry in run("knowledge", "inbox", "--json").value] == ["Kept"]
+
+
+def test_the_doctor_asks_each_model_server(run: Home) -> None:
+    def servers() -> dict[str, str]:
+        checks = run("doctor", "--json").value["checks"]
+        return {check["state"]: check["message"] + check["hint"] for check in checks if check["check"] == "providers"}
+
+    assert list(servers()) == ["ok"]
+    with OpenAIServer() as server:
+        run("provider", "add", "--name", "Fake", "--address", server.base_url, "--model", "small")
+        server.script("ok", "ok")  # a question, and whether it can call tools
+        assert servers() == {"ok": "Fake answers."}
+    gone = servers()
+    assert list(gone) == ["failed"]
+    assert "Fake" in gone["failed"]
+    assert "devflow provider list" in gone["failed"]
 
 
 def test_the_doctor_finds_files_that_others_can_read(run: Home) -> None:

@@ -179,6 +179,19 @@ def test_a_corrupt_database_is_refused_untouched_and_the_newest_good_backup_name
     assert digest(filled.database) == before
 
 
+@pytest.mark.parametrize("name", ["a home", "主目录", "100%20", "what?#now"])
+def test_the_home_may_have_any_name(tmp_path: Path, name: str) -> None:
+    if os.name != "posix" and "?" in name:
+        name = name.replace("?", "")
+    paths = app_paths(tmp_path / name)
+    for _ in range(2):
+        open_database(paths, Hub()).close()
+    assert paths.database.stat().st_size > 0
+    assert stored_revision(paths) == newest_revision(paths.migrations)
+    kept = backup.back_up(paths.database, paths.backups / "devflow-1.db")
+    assert backup.is_good(kept)
+
+
 def test_an_empty_file_left_by_a_killed_first_start_is_filled(paths: AppPaths) -> None:
     paths.database.touch()
     open_database(paths, Hub()).close()
