@@ -223,7 +223,7 @@ async def test_the_undo_bar_acts_once_and_goes(qtbot: QtBot, look: Look) -> None
     bar.show_undo("Published “First”", lambda: undone.append("first"))
     bar.show_undo("Published “Second”", lambda: undone.append("second"))
     assert bar.isVisible()
-    assert bar.geometry().bottom() < 400 - 11
+    await until(lambda: bar.geometry().bottom() == 400 - 12 - 1, bar._rising.valueChanged)
     bar.button.click()
     bar.button.click()
     assert undone == ["second"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QPropertyAnimation, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
@@ -44,6 +44,8 @@ class UndoBar(QWidget):
         self._clock = QTimer(self)
         self._clock.setInterval(_TICK_MS)
         self._clock.timeout.connect(self._tick)
+        self._rising = QPropertyAnimation(self, b"pos", self)
+        self._rising.setEasingCurve(QEasingCurve.Type.OutCubic)
         host.installEventFilter(self)
         self.hide()
 
@@ -69,6 +71,7 @@ class UndoBar(QWidget):
 
     def dismiss(self) -> None:
         self._clock.stop()
+        self._rising.stop()
         self._act = None
         self.hide()
 
@@ -78,11 +81,23 @@ class UndoBar(QWidget):
         self.setAccessibleName(text)
         self._whole = self._left = theme.duration("undo-window")
         self._clock.start()
+        arriving = not self.isVisible()
         self._place()
         self.show()
+        if arriving:
+            self._rise()
         self.raise_()
         event = QAccessibleAnnouncementEvent(self, text)
         QAccessible.updateAccessibility(event)
+
+    def _rise(self) -> None:
+        """Come up the last 8 px; a bar that is there already only changes its words."""
+        ms = self._look.theme.duration("toast-in")
+        if ms:
+            self._rising.setDuration(ms)
+            self._rising.setStartValue(self.pos() + QPoint(0, 8))
+            self._rising.setEndValue(self.pos())
+            self._rising.start()
 
     def _place(self) -> None:
         host = self.parentWidget()
