@@ -80,10 +80,14 @@ class Models:
     async def add(self, draft: ProviderDraft, key: str = "") -> ProviderConfig:
         """Add a provider; the first one with a model becomes the main role's. Raises `InvalidInput`."""
         checked, key = check_draft(draft), check_key(key)
-        id = new_id()
+        id, origin = new_id(), urls.origin(checked.base_url)
         if key:
-            await self._keys.put(id, urls.origin(checked.base_url), key)
-        return await self._db.write(lambda unit: _adopted(unit, table.insert(unit, id, checked)))
+            await self._keys.put(id, origin, key)
+        try:
+            return await self._db.write(lambda unit: _adopted(unit, table.insert(unit, id, checked)))
+        except UserFacing:
+            await self._keys.forget(id, origin)
+            raise
 
     async def update(self, id: str, draft: ProviderDraft, *, key: str | None = None) -> ProviderConfig:
         """Change a provider. `key` None keeps the key, "" forgets it.

@@ -14,7 +14,16 @@ from devflow.domain.errors import ProviderFailed
 from devflow.domain.ids import now
 from devflow.domain.messages import N_
 from devflow.domain.provider import LineState, Probe, TestLine, TestReport
-from devflow.domain.request import CallChunk, ModelRequest, ReasoningChunk, StreamEnd, TextChunk, ToolSpec, UsageChunk
+from devflow.domain.request import (
+    CallChunk,
+    FinishReason,
+    ModelRequest,
+    ReasoningChunk,
+    StreamEnd,
+    TextChunk,
+    ToolSpec,
+    UsageChunk,
+)
 from devflow.providers.failures import KeyRefused, Unreachable
 from devflow.providers.openai_compat import OpenAICompat
 
@@ -48,6 +57,7 @@ class _Heard:
     chunks: int = 0
     tokens: int | None = None
     call: CallChunk | None = None
+    cut: bool = False
 
 
 async def examine(
@@ -101,6 +111,7 @@ _Fail = Callable[[Probe, ProviderFailed], None]
 
 async def _models(provider: OpenAICompat, say: _Say, fail: _Fail) -> tuple[str, ...] | None:
     """The server's list; None when asking it more makes no sense."""
+    await provider.prepare()
     began = time.monotonic()
     try:
         names = await provider.models()
@@ -158,7 +169,9 @@ async def _tools(provider: OpenAICompat, request: ModelRequest, wait: float, say
     except TimeoutError:
         say(Probe.TOOLS, LineState.FAILED, N_("No whole answer within {seconds} seconds"), seconds=round(wait))
         return
-    if heard.call is None:
+    if heard.call is None and heard.cut:
+        say(Probe.TOOLS, LineState.SKIPPED, N_("It was still thinking at the end of the test"))
+    elif heard.call is None:
         say(Probe.TOOLS, LineState.FAILED, N_("It answered in text instead of calling the tool"))
     elif _has_word(heard.call):
         say(Probe.TOOLS, LineState.OK, N_("Arguments came back whole"))
@@ -179,8 +192,8 @@ async def _listen(provider: OpenAICompat, request: ModelRequest, wait: float) ->
                         heard.call = event
                 case UsageChunk(_, written):
                     heard.tokens = written
-                case StreamEnd():
-                    pass
+                case StreamEnd(reason):
+                    heard.cut = reason is FinishReason.LENGTH
     return heard
 
 

@@ -142,6 +142,10 @@ class Transport:
             words = f"no answer within {timeout:g} s"
             raise failures.unreachable(outgoing.server, _address(outgoing.url), words) from None
 
+    async def prepare(self, url: str) -> None:
+        """Make the client now, so that the first request is as fast as the next."""
+        await self._client(urls.is_loopback(urlsplit(url).hostname or ""))
+
     async def aclose(self) -> None:
         """End what is open and wait until every connection is given back."""
         exchanges = tuple(self._exchanges)

@@ -192,6 +192,21 @@ async def test_a_refused_key_is_the_keys_line(models: Models, server: RawServer)
     assert lines[Probe.STREAMING].state is LineState.SKIPPED
 
 
+async def test_a_model_that_thinks_longer_than_the_test_is_not_said_to_lack_tools(
+    models: Models, server: RawServer
+) -> None:
+    server.on("/v1/models", {"data": [{"id": "m"}]})
+    thinking = (chunk({"reasoning_content": "Let me see"}) + chunk({}, "length") + DONE).encode()
+    server.answer(thinking)
+    server.answer(thinking)
+    lines = {line.what: line for line in (await models.test(draft(server))).lines}
+    assert lines[Probe.STREAMING].state is LineState.OK
+    assert (lines[Probe.TOOLS].state, lines[Probe.TOOLS].message) == (
+        LineState.SKIPPED,
+        "It was still thinking at the end of the test",
+    )
+
+
 async def test_a_test_of_nobody_says_so_and_skips_the_rest(models: Models) -> None:
     lines = (await models.test(draft(base_url="http://127.0.0.1:9"))).lines
     assert [line.state for line in lines] == [LineState.FAILED, *[LineState.SKIPPED] * 4]
