@@ -100,7 +100,7 @@ class AnswerBlock(QWidget):
     def _text_view(self) -> MarkdownView:
         if self.text is None:
             self.text = MarkdownView(self._ctx, self)
-            self.text.resize(self._width, 0)
+            self.text.expect_width(self._width)
             self.text.setAccessibleName(self._ctx.t("Answer"))
             self.text.set_references(self._references)
             self.text.link_activated.connect(self._acts.open_link)
@@ -129,7 +129,7 @@ class AnswerBlock(QWidget):
             self._thought = None
         if on:
             self._thought = MarkdownView(self._ctx, self)
-            self._thought.resize(self._width, 0)
+            self._thought.expect_width(self._width)
             self._thought.set_citing(False)
             self._thought.set_muted(True)
             self._thought.set_markdown(self._reasoning)

@@ -32,7 +32,7 @@ class UserBox(QFrame):
         self.setProperty("focusRadius", 8)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.text = MarkdownView(ctx, self)
-        self.text.resize(max(80, width - 2 * _PAD_X - 2), 0)
+        self.text.expect_width(max(80, width - 2 * _PAD_X - 2))
         self.text.set_citing(False)
         self.text.set_markdown(as_typed(message.content))
         self.text.link_activated.connect(acts.open_link)

@@ -91,6 +91,11 @@ class MarkdownView(QTextBrowser):
         if self._done or self._tail:
             self._again()
 
+    def expect_width(self, width: int) -> None:
+        """The width in px it is about to have: its height is then right before it is first shown."""
+        self.resize(width, self.height())
+        self.document().setTextWidth(width)
+
     def set_citing(self, citing: bool) -> None:
         """Whether `[K1]` is a reference here (default) or just text, as in what a human typed."""
         self._renderer.inline.citing = citing
