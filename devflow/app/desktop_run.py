@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,8 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
     from devflow.ui.garbage import GarbageCollector
 
     loop = asyncio.get_running_loop()
+    # qasync would start ten threads at the first use; keychain and name look-ups need a few, when they come.
+    loop.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="devflow"))
     desktop: Desktop | None = None
     ends = _Ends()
     garbage = GarbageCollector()

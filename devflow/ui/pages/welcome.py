@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from devflow.domain.conversation import OFFLINE, ModelChoice
@@ -49,12 +50,19 @@ class WelcomeView(QScrollArea):
         ctx.events.entries_changed.connect(self.refresh)
         ctx.events.providers_changed.connect(self.refresh)
         ctx.events.settings_changed.connect(self.refresh)
+        self._looked = False
         self.refresh()
-        ctx.tasks.launch(self._look_for_servers(), what="look for local servers", owner=self)
 
     def set_composer(self, composer: QWidget) -> None:
         """Take the page's composer into the column."""
         self._composer_slot.addWidget(composer)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Local servers are looked for when the page is first seen: most starts never show it."""
+        super().showEvent(event)
+        if not self._looked:
+            self._looked = True
+            self._ctx.tasks.launch(self._look_for_servers(), what="look for local servers", owner=self)
 
     def refresh(self, _ids: object = None) -> None:
         """Read again what is set up already."""
