@@ -130,7 +130,7 @@ def built_pages() -> Pages:
     from devflow.ui.pages.inbox import InboxPage
     from devflow.ui.pages.knowledge import KnowledgePage
 
-    if find_spec("devflow.ui.dialogs") is None:
+    if find_spec("devflow.ui.dialogs") is None or find_spec("devflow.ui.dialogs.settings") is None:
         return Pages(chat=ChatPage, knowledge=KnowledgePage, inbox=InboxPage)
     from devflow.ui.dialogs.settings import SettingsDialog
 
