@@ -78,6 +78,11 @@ class Chat:
         self.say(text)
         await self.answered(turns)
 
+    async def asked_in_new(self, text: str) -> None:
+        """The same in a conversation of its own."""
+        self.page.start_new()
+        await self.asked(text)
+
     async def waits_for_decision(self) -> None:
         await self.shown(lambda: self.page.transcript.card() is not None)
 

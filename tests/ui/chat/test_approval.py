@@ -199,9 +199,7 @@ async def test_a_file_that_changed_meanwhile_is_shown_anew_instead_of_written(
         assert (tmp_path / "p" / "engine.py").read_text(encoding="utf-8") == "one\nother\n"
 
 
-async def test_a_tool_call_is_one_line_that_unfolds(
-    open_chat: OpenChat, server: OpenAIServer, tmp_path: Path
-) -> None:
+async def test_a_tool_call_is_one_line_that_unfolds(open_chat: OpenChat, server: OpenAIServer, tmp_path: Path) -> None:
     server.script(Turn("Reading.", calls=[Call("read_file", {"path": "engine.py"})]), "Read.")
     async with open_chat(server) as chat:
         await in_project(chat, tmp_path / "p")
@@ -213,5 +211,3 @@ async def test_a_tool_call_is_one_line_that_unfolds(
         shown = [each.toPlainText() for each in line.findChildren(QPlainTextEdit)]
         assert '"path": "engine.py"' in shown[0]
         assert "two" in shown[1]
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -13,7 +13,9 @@ from devflow.ui.widgets import UndoBar
 
 
 class ConversationActs(QObject):
-    """`toast` offers Undo after a delete."""
+    """`toast` offers Undo after a delete; `restored` says that it was taken."""
+
+    restored = Signal(str)
 
     def __init__(self, ctx: UiContext, toast: UndoBar, parent: QObject) -> None:
         super().__init__(parent)
@@ -63,5 +65,8 @@ class ConversationActs(QObject):
         )
 
     def _restore(self, conversation_id: str) -> None:
-        work = self._ctx.services.conversations.restore(conversation_id)
-        self._ctx.tasks.launch(work, what="restore conversation")
+        self._ctx.tasks.launch(self._restored(conversation_id), what="restore conversation")
+
+    async def _restored(self, conversation_id: str) -> None:
+        await self._ctx.services.conversations.restore(conversation_id)
+        self.restored.emit(conversation_id)

@@ -138,6 +138,7 @@ class ChatPage(QWidget):
         self.acts.sent.connect(self._sent)
         self.acts.unsent.connect(self._unsent)
         self.acts.branched.connect(self._open)
+        self.conversation_acts.restored.connect(self._open)
         self.acts.refused_edit.connect(self._edit_refused)
         composer = self.composer
         composer.submitted.connect(self.acts.send)

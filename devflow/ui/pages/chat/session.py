@@ -57,7 +57,6 @@ class ChatSession(QObject):
 
     def open(self, conversation_id: str, at_message: str | None = None) -> asyncio.Task[None]:
         """Show that conversation; the task is done when it is shown."""
-        self.save_draft()
         self._leave()
         self._id = conversation_id
         self.at_message = at_message
@@ -66,7 +65,6 @@ class ChatSession(QObject):
 
     def start_new(self) -> None:
         """An empty one, which becomes a row with its first word. The folder is kept: work goes on in the same place."""
-        self.save_draft()
         self._leave()
         self.project = self.conversation.project if self.conversation else self.project
         self._id, self.conversation, self.turns = None, None, ()
@@ -123,14 +121,19 @@ class ChatSession(QObject):
         await self._ctx.services.conversations.save_draft(conversation_id, Draft(text))
 
     def _leave(self) -> None:
-        """A conversation that was begun and left without a word is not kept in the list."""
-        left = self.conversation
+        """Keep the draft of what is left; one that was begun and left without a word is not kept in the list."""
         self._making = None
-        if left is not None and left.leaf_id is None and not left.title and self._was_empty(left):
-            self._ctx.tasks.launch(self._ctx.services.conversations.delete(left.id), what="drop empty conversation")
+        text, self._draft = self._draft, None
+        self._pause.stop()
+        if self._id is not None and (text is not None or not self.turns):
+            self._ctx.tasks.launch(self._left(self._id, text), what="leave conversation")
 
-    def _was_empty(self, left: Conversation) -> bool:
-        return not left.draft.text.strip() and not self.turns
+    async def _left(self, conversation_id: str, text: str | None) -> None:
+        if text is not None:
+            await self._save(conversation_id, text)
+        left = await self._ctx.services.conversations.get(conversation_id)
+        if left.leaf_id is None and not left.title and not left.draft.text.strip() and left.deleted_at is None:
+            await self._ctx.services.conversations.delete(conversation_id)
 
     # reading
 
@@ -154,6 +157,9 @@ class ChatSession(QObject):
         if wanted != self._id:
             return
         fresh, self._fresh = self._fresh, False
+        if path.conversation.deleted_at is not None and not fresh:
+            self.start_new()
+            return
         self.conversation = path.conversation
         self.turns = turns_of(Loaded(path, runs, receipts, calls))
         self.project, self.model = path.conversation.project, path.conversation.model
