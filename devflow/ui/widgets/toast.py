@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QPropertyAnimation, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedWidget, QWidget
 
 from devflow.ui.look import Look
 from devflow.ui.widgets.painting import baseline, draw_text, fill_round, text_width
@@ -47,6 +47,8 @@ class UndoBar(QWidget):
         self._rising = QPropertyAnimation(self, b"pos", self)
         self._rising.setEasingCurve(QEasingCurve.Type.OutCubic)
         host.installEventFilter(self)
+        if isinstance(host, QStackedWidget):
+            host.currentChanged.connect(self._stay_above)
         self.hide()
 
     def show_undo(self, text: str, undo: Callable[[], object], *, key: str = "Ctrl Z") -> None:
@@ -127,6 +129,10 @@ class UndoBar(QWidget):
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self._place()
         return False
+
+    def _stay_above(self, _index: int) -> None:
+        """A stack puts the page that comes to the front over everything else in it."""
+        self.raise_()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
 from devflow.ui.look import Look
 from devflow.ui.models.words import reject_reasons
@@ -33,6 +33,8 @@ class Reasons(QFrame):
             button.clicked.connect(self._clicked)
             row.addWidget(button)
         host.installEventFilter(self)
+        if isinstance(host, QStackedWidget):
+            host.currentChanged.connect(self._stay_above)
         self.hide()
 
     def offer(self) -> None:
@@ -65,3 +67,7 @@ class Reasons(QFrame):
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self._place()
         return False
+
+    def _stay_above(self, _index: int) -> None:
+        """A stack puts the page that comes to the front over everything else in it."""
+        self.raise_()
