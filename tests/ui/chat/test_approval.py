@@ -16,10 +16,14 @@ from tests.ui.chat.conftest import Chat, OpenChat, eventually
 WRITE = Call("write_file", {"path": "engine.py", "content": "one\nthree\n"})
 
 
-async def in_project(chat: Chat, folder: Path) -> None:
+def _project(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "engine.py").write_text("one\ntwo\n", encoding="utf-8")
-    chat.page.acts.set_project(await chat.core.projects.ensure(folder))
+    return folder
+
+
+async def in_project(chat: Chat, folder: Path) -> None:
+    chat.page.acts.set_project(await chat.core.projects.ensure(_project(folder)))
 
 
 async def asks_to_write(chat: Chat, folder: Path) -> ApprovalCard:

@@ -66,7 +66,7 @@ def test_a_group_without_conversations_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("age", "words"),
+    "age, words",
     [
         (timedelta(minutes=30), "11:30"),
         (timedelta(days=1), "Sun"),

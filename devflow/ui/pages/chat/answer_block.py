@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.conversation import MessageState
 from devflow.domain.run import CallState, ToolCall
@@ -17,7 +17,7 @@ from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_views import AnswerView
 from devflow.ui.widgets import MarkdownView
 
-_CARD_GAP = 8
+_CARD_GAP, _INDENT = 8, 22
 
 References = Mapping[str, tuple[str, str]]
 
@@ -39,6 +39,7 @@ class AnswerBlock(QWidget):
         self._acts = acts
         self._thinking: FoldLine | None = None
         self._thought: MarkdownView | None = None
+        self._thought_row: QHBoxLayout | None = None
         self._calls: dict[str, ToolLine | ApprovalCard] = {}
         self._slots: dict[str, QVBoxLayout] = {}
         self.text: MarkdownView | None = None
@@ -104,8 +105,7 @@ class AnswerBlock(QWidget):
             self.text.setAccessibleName(self._ctx.t("Answer"))
             self.text.set_references(self._references)
             self.text.link_activated.connect(self._acts.open_link)
-            place = 0 if self._thinking is None else self._column.indexOf(self._thinking) + 1
-            place += 1 if self._thought is not None else 0
+            place = (self._thinking is not None) + (self._thought_row is not None)
             self._column.insertWidget(place, self.text)
         return self.text
 
@@ -122,18 +122,21 @@ class AnswerBlock(QWidget):
         self._reasoning = reasoning
 
     def _unfold_thinking(self, on: bool) -> None:
-        if self._thought is not None:
-            self._column.removeWidget(self._thought)
+        if self._thought is not None and self._thought_row is not None:
+            self._column.removeItem(self._thought_row)
             self._thought.hide()
             self._thought.deleteLater()
-            self._thought = None
+            self._thought = self._thought_row = None
         if on:
             self._thought = MarkdownView(self._ctx, self)
-            self._thought.expect_width(self._width)
+            self._thought.expect_width(self._width - _INDENT)
             self._thought.set_citing(False)
             self._thought.set_muted(True)
             self._thought.set_markdown(self._reasoning)
-            self._column.insertWidget(1, self._thought)
+            self._thought_row = QHBoxLayout()
+            self._thought_row.setContentsMargins(_INDENT, 2, 0, 6)
+            self._thought_row.addWidget(self._thought)
+            self._column.insertLayout(1, self._thought_row)
 
     def _show_calls(self, calls: tuple[ToolCall, ...]) -> None:
         for call in calls:

@@ -25,7 +25,7 @@ class Clamped(QWidget):
         self._text = " ".join(text.split())
         self._shown: list[str] = []
         self._broken_at = -1
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAccessibleName(self._text)

@@ -42,7 +42,8 @@ class ChatPage(QWidget):
         self.live = LiveTexts()
         self.session = ChatSession(ctx, self)
         self.turn_acts = TurnActs(self)
-        self.toast = UndoBar(ctx, self, above=112)
+        self._stage = QWidget()
+        self.toast = UndoBar(ctx, self._stage)
         self.toast.button.setObjectName("chatUndoButton")
         self.acts = PageActs(ctx, self.session, self.turn_acts, self.toast, self)
         self.conversation_acts = ConversationActs(ctx, self.toast, self)
@@ -101,7 +102,10 @@ class ChatPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.top)
         column.addWidget(Hairline())
-        column.addWidget(self._middle_stack, 1)
+        stage = QVBoxLayout(self._stage)
+        stage.setContentsMargins(0, 0, 0, 0)
+        stage.addWidget(self._middle_stack)
+        column.addWidget(self._stage, 1)
         column.addLayout(self._composer_row)
         self.panes = SidePanes(self._ctx, self, self.list, self.middle, self.sources)
         self.welcome = WelcomeView(self._ctx)
@@ -287,7 +291,7 @@ class ChatPage(QWidget):
     def _unsent(self, text: str, error: UserFacing) -> None:
         t = self._ctx.t
         self.composer.set_text(text)
-        self.toast.show_message(" ".join(part for part in (error.render(t), error.render_hint(t)) if part))
+        self._ctx.shell.notify(" ".join(part for part in (error.render(t), error.render_hint(t)) if part))
 
     def _edit_queued(self) -> None:
         conversation = self.session.conversation

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
@@ -152,7 +154,7 @@ class SourceBlock(QFrame):
         head.addStretch(1)
         head.addWidget(Label(f"{item.score:.2f}", "small", "faint"))
         self.title = Clamped(ctx, item.title, role="ui-strong", color="text")
-        self.excerpt = Clamped(ctx, item.excerpt)
+        self.excerpt = Clamped(ctx, plain_excerpt(item.excerpt))
         self.reason = Label("", "small", "muted")
         self.helpful = IconButton(ctx, "thumbs-up", t("Helpful"), small=True, checkable=True)
         self.helpful.setObjectName("helpfulButton")
@@ -177,8 +179,12 @@ class SourceBlock(QFrame):
         head.setContentsMargins(0, 0, 4, 0)
         column.addLayout(head)
         column.addSpacing(7)
-        column.addWidget(self.title)
-        column.addWidget(self.excerpt)
+        words = QVBoxLayout()
+        words.setContentsMargins(0, 0, 4, 0)
+        words.setSpacing(0)
+        words.addWidget(self.title)
+        words.addWidget(self.excerpt)
+        column.addLayout(words)
         column.addSpacing(4)
         column.addLayout(foot)
         self.show_entry(None, known=False)
@@ -233,6 +239,12 @@ class SourceBlock(QFrame):
     def _disliked(self, on: bool) -> None:
         self.helpful.setChecked(False)
         self.judged.emit(self.source.receipt_id, self.source.item.ref, -1 if on else None)
+
+
+def plain_excerpt(text: str) -> str:
+    """Markdown as plain words: two lines have no room for its marks."""
+    lines = [re.sub(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+|`{3,}.*$)", "", line) for line in text.splitlines()]
+    return " ".join(" ".join(lines).replace("`", "").replace("**", "").split())
 
 
 def reason_words(ctx: UiContext, source: Source) -> str:

@@ -133,7 +133,7 @@ class TurnBlock(QWidget):
         foot = self._foot = QWidget()
         foot.setFixedHeight(24)
         row = self._foot_row = QHBoxLayout(foot)
-        row.setContentsMargins(-5, 0, 0, 0)  # the icons, not their buttons, stand at the text's edge
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         row.addStretch(1)
         column = self._column = QVBoxLayout(self)
