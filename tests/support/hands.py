@@ -101,6 +101,20 @@ def chips(text: str) -> list[str]:
 # hands
 
 
+def reach(target: str | QWidget) -> bool:
+    """Whether its window is in front, where the keyboard is; asks for that where not.
+
+    A window manager does this when a window is pressed, or when the one over it closes; offscreen there is none.
+    """
+    found = [target] if isinstance(target, QWidget) else visible(target)
+    if not found:
+        return False
+    window = found[-1].window()
+    if not window.isActiveWindow():
+        window.activateWindow()
+    return window.isActiveWindow()
+
+
 def click(target: str | QWidget, at: QPoint | None = None) -> None:
     """Press and release the left button, in the middle or at a point, if it can be reached by a pointer."""
     widget = find(target) if isinstance(target, str) else target
@@ -117,6 +131,14 @@ def click(target: str | QWidget, at: QPoint | None = None) -> None:
     if hit is not None and hit is not widget and not widget.isAncestorOf(hit) and not hit.isAncestorOf(widget):
         raise NotThere(f"{name} is covered by {hit.objectName() or type(hit).__name__}")
     QTest.mouseClick(widget, LEFT, NONE, point)
+
+
+def double_click(name: str) -> None:
+    """Two presses as fast as a hand that was not sure about the first one."""
+    widget = find(name)
+    click(widget)
+    if widget.isVisible() and widget.isEnabled():
+        click(widget)
 
 
 def click_row(name: str, title: str) -> None:

@@ -81,19 +81,13 @@ class Person:
 
     async def comes(self) -> None:
         """The window is in front and has the keyboard."""
-        window = self.desktop.window
-
-        def in_front() -> bool:
-            if not window.isActiveWindow():
-                window.activateWindow()  # the offscreen platform forgets what it was asked before the window was there
-            return window.isActiveWindow()
-
-        await self.until(in_front, "the window in front")
+        await self.until(lambda: hands.reach(self.desktop.window), "the window in front")
 
     async def clicks(self, target: str | QWidget, at: QPoint | None = None) -> None:
         """Wait until it is there and can be pressed, then click it."""
         if isinstance(target, str):
             await self.until(lambda: any(each.isEnabled() for each in hands.visible(target)), f"an enabled {target}")
+        await self.until(lambda: hands.reach(target), "its window in front")
         hands.click(target, at)
 
     def types(self, text: str) -> None:
