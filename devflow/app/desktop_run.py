@@ -22,6 +22,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 
 from devflow.app import logs
+from devflow.app.collector import calm
 from devflow.app.desktop_instance import OnlyOne
 from devflow.app.paths import AppPaths
 from devflow.domain.errors import UserFacing
@@ -67,6 +68,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
         loop.set_exception_handler(desktop.loop_failed)
         sys.excepthook = desktop.slot_failed
         desktop.window.show()
+        calm()
         log.info("window shown by process %d", os.getpid())
         await ends.asked
     except UserFacing as error:

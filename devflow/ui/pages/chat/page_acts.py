@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import QObject, Signal
@@ -15,6 +16,7 @@ from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.session import ChatSession
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.widgets import UndoBar
+from devflow.ui.widgets.markdown.highlight import warm_up
 
 
 class PageActs(QObject):
@@ -32,6 +34,7 @@ class PageActs(QObject):
         self._toast = toast
         self._saved: Entry | None = None
         self._sending = False
+        self._warm = False
         acts.save_candidate.connect(self.save_candidate)
         acts.regenerate.connect(self._regenerate)
         acts.resend.connect(self._resend)
@@ -47,6 +50,9 @@ class PageActs(QObject):
 
     def send(self, text: str) -> None:
         """Record the message and start its run; while a run is open it is queued instead."""
+        if not self._warm:
+            self._warm = True
+            self._launch(asyncio.to_thread(warm_up), "load the highlighter")
         if not self._sending:
             self._sending = True
             self._launch(self._send(text), "send message")
