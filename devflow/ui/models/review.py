@@ -27,13 +27,15 @@ class Decided:
 
 
 class Review(QObject):
-    """`decided` after each act; `refused` with the ids of an act that the service refused (nothing was changed).
+    """`decided` after each act, `reasoned` when one got its reason, `refused` with the ids of an act that the service
+    refused (nothing was changed).
 
     Acts wait for one another: a key pressed twice never reaches the same entry twice, and Undo right after a decision
     takes back that decision.
     """
 
     decided = Signal(object)
+    reasoned = Signal(object, str)
     refused = Signal(object)
 
     def __init__(self, ctx: UiContext, history: History, parent: QObject) -> None:
@@ -105,8 +107,12 @@ class Review(QObject):
 
     def give_reason(self, step: Step, reason: str) -> None:
         """Say why something was just rejected."""
-        work = self._knowledge.knowledge_give_reason(step.operation, reason, actor=Actor.user())
-        self._ctx.tasks.launch(work, what="give a reason")
+        self._ctx.tasks.launch(self._reason(step, reason), what="give a reason", owner=self)
+
+    async def _reason(self, step: Step, reason: str) -> None:
+        async with self._turn:
+            await self._knowledge.knowledge_give_reason(step.operation, reason, actor=Actor.user())
+        self.reasoned.emit(step, reason)
 
     # taking back
 

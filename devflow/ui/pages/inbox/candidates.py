@@ -187,7 +187,10 @@ class Candidates(Pane):
         self.pill.set_label(self._ctx.t.n("{count} new candidate", "{count} new candidates", new))
         self.pill.setVisible(new > 0)
         self._search.setVisible(self.total > 0 or self.filtered)
+        had_list = self._stack.currentWidget() is self.list
         self._stack.setCurrentWidget(self.list if self._shown else self._no_match if self.filtered else self._nothing)
+        if self._shown and not had_list and self.isVisible() and not self.filter.hasFocus():
+            self.list.setFocus()  # a hidden list cannot take the keyboard: it gets it when it comes
 
     # how it looks
 

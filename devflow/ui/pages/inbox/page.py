@@ -12,7 +12,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge import INBOX, Entry
 from devflow.knowledge.acts import Done
 from devflow.ui.context import UiContext
-from devflow.ui.models.history import History
+from devflow.ui.models.history import History, Step
 from devflow.ui.models.review import Decided, Review
 from devflow.ui.models.words import reason_word
 from devflow.ui.pages.inbox.actions import ActionBar
@@ -49,9 +49,9 @@ class InboxPage(QWidget):
         self._right = QStackedWidget()
         self._blank = QWidget()
         self._lay_out()
-        self.bar = UndoBar(ctx, self._work, above=64)
+        self.bar = UndoBar(ctx, self._right, above=64)
         self.bar.button.setObjectName("undoButton")
-        self.reasons = Reasons(ctx, self._work, above=108)
+        self.reasons = Reasons(ctx, self._right, above=108)
         self._minutes = QTimer(self)
         self._minutes.setInterval(60_000)
         self._minutes.timeout.connect(self.list.viewport().update)
@@ -197,8 +197,10 @@ class InboxPage(QWidget):
     def _reason(self, code: str) -> None:
         if self._last is not None and self._last.archived:
             self.review.give_reason(self._last.step, code)
-            reason = reason_word(self._ctx.t, code)
-            words = self._ctx.t("{act} · {reason}", act=self._last.step.words, reason=reason)
+
+    def _reasoned(self, step: Step, code: str) -> None:
+        if self._last is not None and self._last.step == step:
+            words = self._ctx.t("{act} · {reason}", act=step.words, reason=reason_word(self._ctx.t, code))
             self.bar.show_undo(words, self.review.undo)
 
     def _current_changed(self, _index: QModelIndex) -> None:
@@ -339,6 +341,7 @@ class InboxPage(QWidget):
         self.acts.reject.connect(self.reject)
         self.acts.keys.connect(self.show_keys)
         self.review.decided.connect(self._decided)
+        self.review.reasoned.connect(self._reasoned)
         self.review.refused.connect(self._refused)
         self.reasons.chosen.connect(self._reason)
         self.bar.expired.connect(self.reasons.hide)

@@ -77,7 +77,10 @@ class EntryPane(Pane):
         self.sort.set_choices(choices, view.order)
         self.sort.set_label(names[view.order])
         self._delegate.set_terms(marked_terms(view.query))
+        had_list = self._stack.currentWidget() is self.list
         self._stack.setCurrentWidget(self.list if total else self._nothing)
+        if total and not had_list and self.isVisible() and not self.search.hasFocus():
+            self.list.setFocus()  # a hidden list cannot take the keyboard: it gets it when it comes
         if not total:
             self._explain(view, everything)
 
