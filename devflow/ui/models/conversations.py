@@ -65,7 +65,7 @@ class ConversationModel(QAbstractListModel):
         if hits:
             items.append(Header(self._t("Messages")))
             items += [
-                HitItem(hit, hit.title or self._t("New conversation"), when_words(self._t, hit.created_at, now))
+                HitItem(hit, shown_title(self._t, hit.title), when_words(self._t, hit.created_at, now))
                 for hit in hits
             ]
         self._replace(items)
@@ -156,8 +156,13 @@ def grouped(t: Translator, conversations: Sequence[Conversation], now: datetime)
 
 
 def conversation_item(t: Translator, conversation: Conversation, now: datetime) -> ConversationItem:
-    title = conversation.title or t("New conversation")
+    title = shown_title(t, conversation.title)
     return ConversationItem(conversation, title, when_words(t, conversation.updated_at, now))
+
+
+def shown_title(t: Translator, title: str) -> str:
+    """A title as it is read: without the marks of Markdown that a first message may bring."""
+    return title.replace("`", "").replace("**", "").strip() or t("New conversation")
 
 
 def when_words(t: Translator, at: datetime, now: datetime) -> str:
@@ -169,7 +174,7 @@ def when_words(t: Translator, at: datetime, now: datetime) -> str:
     if days < 7:
         return _weekdays(t)[local.weekday()]
     if local.year == now.year or days < 180:
-        return t("{day} {month}", day=local.day, month=_months(t)[local.month - 1], number=local.month)
+        return t("{day} {month}", day=local.day, month=_months(t)[local.month - 1])
     return f"{local:%Y-%m}"
 
 
