@@ -10,9 +10,11 @@ from typing import Any
 
 from devflow.domain.knowledge import Entry
 from devflow.retrieval import ranking
+from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
 from devflow.retrieval.query import Query, parse
 from devflow.retrieval.ranking import Fields, Ranked, Weighed, fields_of
+from devflow.retrieval.relevance import evidence
 from devflow.store import entries as rows
 from devflow.store import search_lookup
 from devflow.store.entry_lists import Filters
@@ -22,6 +24,9 @@ SCAN_CAP = 20_000
 """So many texts are read for a query the index cannot narrow (punctuation, one letter); then the result is partial."""
 BELOW_LIKE = 0.9
 """The best score of an entry that matches terms, where another contains the whole query."""
+
+CONSIDERED = 2
+"""For each entry wanted, so many of the best are held against the floor."""
 
 
 def search_entries(
@@ -36,9 +41,9 @@ def search_entries(
 ) -> SearchResult:
     """Entries for a query, best first; an empty query finds nothing. Without `filters`: published ones.
 
-    First those that contain the whole trimmed query (letter case ignored, nothing is a wildcard), by reuse count, then a
-    title that is the query, a title that contains it, the content alone, then the newest change. Then those that match
-    its terms. `count` asks for `total`.
+    First those that contain the whole trimmed query (letter case ignored, nothing is a wildcard), by reuse count, then
+    a title that is the query, a title that contains it, the content alone, then the newest change. Then those that
+    match its terms. `count` asks for `total`.
     """
     if not query.strip() or limit <= 0:
         return NOTHING
@@ -71,6 +76,32 @@ def matching_ids(
     return tuple(dict.fromkeys((*like, *(found.id for found in ranked))))
 
 
+def relevant_entries(session: Any, message: str, *, project_id: str | None, limit: int = 3) -> SearchResult:
+    """Published entries to put into the prompt for a message: those it is really about, best first, often none.
+
+    Entries of another project are left out; those of no project hold everywhere. A greeting, a message without content
+    terms, and whatever does not reach the floor of `relevance` give nothing.
+    """
+    if is_greeting(message):
+        return NOTHING
+    parsed = parse(message)
+    if parsed.only_common:
+        return NOTHING
+    scope = Scope(projects=(None,) if project_id is None else (None, project_id))
+    weighed = ranking.weigh(session, parsed)
+    total = search_lookup.size(session)
+    ranked = ranking.rank(session, parsed, weighed, scope, CONSIDERED * limit)
+    loaded = {entry.id: entry for entry in rows.get_many(session, [found.id for found in ranked])}
+    kept = [
+        found
+        for found in ranked
+        if found.id in loaded and evidence(message, fields_of(loaded[found.id]), weighed, total).suffices
+    ][:limit]
+    return SearchResult(
+        tuple(Hit(loaded[id], score, _term(weighed, loaded[id])) for id, score in _relative(kept, 1.0)), len(kept)
+    )
+
+
 def hits(
     session: Any, query: Query, weighed: Sequence[Weighed], page: Sequence[tuple[str, float]], like: int
 ) -> tuple[Hit, ...]:
@@ -96,7 +127,7 @@ def _like(query: Query, entry: Entry) -> Match:
 
 def _term(weighed: Sequence[Weighed], entry: Entry) -> Match:
     fields = fields_of(entry)
-    whole = "\n".join((fields.title, fields.tags, fields.content))
+    whole = f"{fields.title}\n{fields.tags}\n{fields.content}"
     found = [w.term for w in weighed if w.term.stem in whole]
     return Match("term", tuple(term.text for term in found), _names(fields, [term.stem for term in found]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from devflow.domain.text import Needle, needle, terms
 from devflow.domain.text.scripts import CJK
@@ -65,7 +66,7 @@ def parse(text: str) -> Query:
 
 
 def stem(word: str) -> str:
-    """The beginning that forms of an English word share; short words, names with digits and other scripts stay whole."""
+    """The beginning that forms of an English word share; short words, names with digits, other scripts stay whole."""
     if len(word) <= _STEM_MIN or not (word.isascii() and word.isalpha()):
         return word
     for suffix in _SUFFIXES:
@@ -75,7 +76,7 @@ def stem(word: str) -> str:
 
 
 def _content_terms(text: str) -> list[str]:
-    """Terms that weigh something, in order. A Han character alone ends a run or stands alone; it counts if nothing else does."""
+    """Terms that weigh something, in order. A Han character alone counts only where nothing else does."""
     found = [term for term in terms(text) if term not in STOP_WORDS]
     several = [term for term in found if len(term) > 1 or not _CJK.match(term)]
     return several or [term for term in found if not function_characters(term)]
@@ -88,4 +89,4 @@ def _term(text: str) -> Term:
 
 
 def _neighbours(words: list[str]) -> Iterable[tuple[str, str]]:
-    return ((first, second) for first, second in zip(words, words[1:], strict=False) if first != second)
+    return ((first, second) for first, second in pairwise(words) if first != second)

@@ -8,7 +8,8 @@ when it only ties words together, and words that stand side by side as in the qu
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Any
@@ -19,16 +20,18 @@ from devflow.retrieval.query import Query, Term
 from devflow.store import search_lookup
 from devflow.store.search_lookup import Scope, Text
 
-READ = 40
+READ = 32
 """So many candidates are read and ordered anew; those below keep the index's order."""
 USED_TERMS = 32
+ASKED_TERMS = 12
 INDEX_SHARE = 0.6
 PAIR_WEIGHT = 1.0
 TITLE_WEIGHT, TAG_WEIGHT = 1.5, 1.2
 SATURATION, LENGTH, TITLE_LENGTH = 1.6, 0.75, 0.3
+COMMON_SHARE, COMMON_COUNT = 0.2, 50
+"""A term that more entries have than both of these makes no candidate by itself."""
 REUSE_BONUS = 0.01
 """At most so much of its score for an entry that was reused often: it breaks a tie and overrides nothing."""
-_JOINTS = (" ", "_", "", "-", ".", "::", "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,13 @@ class Weighed:
     """A term and what an entry gets for it: the term's own weight times its rarity in the library."""
 
     term: Term
-    weight: float
+    count: int
+    rarity: float
+    is_common: bool
+
+    @property
+    def weight(self) -> float:
+        return self.term.weight * self.rarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +66,14 @@ class Fields:
 
 
 def weigh(session: Any, query: Query) -> tuple[Weighed, ...]:
-    """The query's heaviest terms; those no entry has are among them, for a question is covered only if they are known."""
+    """The query's heaviest terms, those that no entry has among them: what is not known counts against covering it."""
     total = search_lookup.size(session)
     counts = search_lookup.frequencies(session, (term.text for term in query.terms))
-    weighed = [Weighed(term, term.weight * _rarity(total, counts[term.text])) for term in query.terms]
+    common = max(COMMON_COUNT, COMMON_SHARE * total)
+    weighed = [
+        Weighed(term, count, _rarity(total, count), count > common)
+        for term, count in ((term, counts[term.text]) for term in query.terms)
+    ]
     if len(weighed) > USED_TERMS:
         weighed = sorted(weighed, key=lambda w: -w.weight)[:USED_TERMS]
     return tuple(weighed)
@@ -68,9 +81,10 @@ def weigh(session: Any, query: Query) -> tuple[Weighed, ...]:
 
 def rank(session: Any, query: Query, weighed: Sequence[Weighed], scope: Scope, limit: int) -> list[Ranked]:
     """The best `limit` entries by terms, best first."""
-    if not weighed:
+    telling = _telling(weighed)
+    if not telling:
         return []
-    found = search_lookup.matching(session, [w.term.text for w in weighed], scope, max(limit, READ))
+    found = search_lookup.matching(session, telling, scope, max(limit, READ))
     head, tail = found[:READ], found[READ:]
     texts = {id: _folded(text) for id, text in search_lookup.texts(session, [id for id, _, _ in head]).items()}
     ranked = _reread([(texts[id], id, score, reused) for id, score, reused in head], query, weighed)
@@ -81,12 +95,22 @@ def rank(session: Any, query: Query, weighed: Sequence[Weighed], scope: Scope, l
     return ranked[:limit]
 
 
+def _telling(weighed: Sequence[Weighed]) -> list[str]:
+    """Terms that can make a candidate: those most entries have cost most and decide least; they count when read."""
+    known = [w for w in weighed if w.count]
+    telling = [w for w in known if not w.is_common]
+    heaviest = sorted(telling or known, key=lambda w: -w.weight)[:ASKED_TERMS]
+    return [w.term.text for w in heaviest]
+
+
 def fields_of(entry: Entry) -> Fields:
     return Fields(fold(entry.title), fold("\n".join(entry.tags)), fold(entry.content))
 
 
 def _folded(text: Text) -> Fields:
-    return Fields(fold(text.title), fold("\n".join(json.loads(text.tags))), fold(text.content))
+    return Fields(
+        fold(text.title), "" if text.tags == "[]" else fold("\n".join(json.loads(text.tags))), fold(text.content)
+    )
 
 
 def _rarity(total: int, count: int) -> float:
@@ -94,38 +118,44 @@ def _rarity(total: int, count: int) -> float:
     return log(1 + (total - min(count, total) + 0.5) / (count + 0.5))
 
 
-def _reread(
-    head: Sequence[tuple[Fields, str, float, int]], query: Query, weighed: Sequence[Weighed]
-) -> list[Ranked]:
+def _reread(head: Sequence[tuple[Fields, str, float, int]], query: Query, weighed: Sequence[Weighed]) -> list[Ranked]:
     mean_title = max(sum(len(fields.title) for fields, _, _, _ in head) / max(len(head), 1), 1)
     mean_content = max(sum(len(fields.content) for fields, _, _, _ in head) / max(len(head), 1), 1)
     stems = [(w.term.stem, w.weight * (SATURATION + 1)) for w in weighed]
-    pairs = _pairs(query, {w.term.text: w.weight for w in weighed})
+    pairs = _pairs(query, weighed)
     ranked: list[Ranked] = []
     for fields, id, by_index, reused in head:
         title, tags, content = fields.title, fields.tags, fields.content
         for_title = TITLE_WEIGHT / (1 - TITLE_LENGTH + TITLE_LENGTH * len(title) / mean_title)
         for_content = 1 / (1 - LENGTH + LENGTH * len(content) / mean_content)
         by_text = 0.0
+        there: list[bool] = []
         for stem, weight in stems:
             frequency = content.count(stem) * for_content + title.count(stem) * for_title
             if tags:
                 frequency += tags.count(stem) * TAG_WEIGHT
+            there.append(frequency > 0)
             if frequency:
                 by_text += weight * frequency / (frequency + SATURATION)
         score = INDEX_SHARE * by_index + (1 - INDEX_SHARE) * by_text
-        for joined, weight in pairs:
-            if any(text in content or text in title for text in joined):
+        for first, second, joined, weight in pairs:
+            if there[first] and there[second] and (joined.search(content) or joined.search(title)):
                 score += weight
         ranked.append(Ranked(id, score * (1 + REUSE_BONUS * reused / (reused + 1))))
     ranked.sort(key=lambda r: -r.score)
     return ranked
 
 
-def _pairs(query: Query, weights: Mapping[str, float]) -> list[tuple[list[str], float]]:
-    """Each pair of neighbours in the ways identifiers and prose join them, and what finding one is worth."""
+def _pairs(query: Query, weighed: Sequence[Weighed]) -> list[tuple[int, int, re.Pattern[str], float]]:
+    """Places of two neighbours among the terms, how they look joined (as prose or identifier), and the worth."""
+    places = {w.term.text: place for place, w in enumerate(weighed)}
     return [
-        ([first + joint + second for joint in _JOINTS], PAIR_WEIGHT * min(weights[first], weights[second]))
+        (
+            places[first],
+            places[second],
+            re.compile(re.escape(first) + r"[\W_]{0,2}" + re.escape(second)),
+            PAIR_WEIGHT * min(weighed[places[first]].weight, weighed[places[second]].weight),
+        )
         for first, second in query.pairs
-        if first in weights and second in weights
+        if first in places and second in places
     ]

@@ -5,6 +5,8 @@ indexed, `search_terms` the terms of each field, `search_words` every whole word
 a part of them. All of it is written in the transaction that writes the entry.
 """
 
+# ruff: noqa: S608 - only names and placeholders that stand in this module are put together; every value is bound
+
 from __future__ import annotations
 
 import json
@@ -170,14 +172,18 @@ _CHECKS = (
         "{count} index rows belong to no entry.",
     ),
     (
-        "SELECT count(*) FROM search_docs d JOIN entries e ON e.id = d.entry_id WHERE (d.kind, d.status, "
-        "d.reuse_count, d.updated_at) IS NOT (e.kind, e.status, e.reuse_count, e.updated_at) "
-        "OR d.project_id IS NOT e.project_id",
+        """
+        SELECT count(*) FROM search_docs d JOIN entries e ON e.id = d.entry_id
+        WHERE (d.kind, d.status, d.reuse_count, d.updated_at, d.source_ref)
+            IS NOT (e.kind, e.status, e.reuse_count, e.updated_at, e.source_ref) OR d.project_id IS NOT e.project_id
+        """,
         "{count} index rows disagree with their entry.",
     ),
     (
-        "SELECT (SELECT count(*) FROM search_docs WHERE doc NOT IN (SELECT id FROM search_terms_docsize)) "
-        "+ (SELECT count(*) FROM search_terms_docsize WHERE id NOT IN (SELECT doc FROM search_docs))",
+        """
+        SELECT (SELECT count(*) FROM search_docs WHERE doc NOT IN (SELECT id FROM search_terms_docsize))
+            + (SELECT count(*) FROM search_terms_docsize WHERE id NOT IN (SELECT doc FROM search_docs))
+        """,
         "{count} index rows have no terms, or terms no row.",
     ),
     ("SELECT 1 - count(*) FROM sqlite_master WHERE name = 'search_mirror'", "The trigger search_mirror is missing."),
@@ -207,8 +213,12 @@ def folded_tag(tag: str) -> str:
 def _put(connection: Connection, id: str, title: str, content: str, tags: tuple[str, ...]) -> None:
     _remove(connection, id)
     inserted = connection.exec_driver_sql(
-        "INSERT INTO search_docs (entry_id, kind, status, project_id, reuse_count, updated_at, source_ref, "
-        "folded_title, folded_tags) SELECT id, kind, status, project_id, reuse_count, updated_at, source_ref, ?, ? FROM entries WHERE id = ? RETURNING doc",
+        """
+        INSERT INTO search_docs
+            (entry_id, kind, status, project_id, reuse_count, updated_at, source_ref, folded_title, folded_tags)
+        SELECT id, kind, status, project_id, reuse_count, updated_at, source_ref, ?, ? FROM entries WHERE id = ?
+        RETURNING doc
+        """,
         (fold(title), "".join(map(folded_tag, tags)), id),
     ).scalar()
     if inserted is None:
@@ -244,8 +254,8 @@ def _streams(title: str, tags: tuple[str, ...], content: str) -> tuple[str, str,
 def _learn_words(connection: Connection, words: set[str]) -> None:
     known: set[str] = set()
     for some in _chunks(sorted(words), 500):
-        marks = ", ".join("?" * len(some))
-        rows = connection.exec_driver_sql(f"SELECT word FROM search_words WHERE word IN ({marks})", tuple(some))
+        statement = "SELECT word FROM search_words WHERE word IN (" + ", ".join("?" * len(some)) + ")"
+        rows = connection.exec_driver_sql(statement, tuple(some))
         known.update(row[0] for row in rows)
     if not (unknown := sorted(words - known)):
         return

@@ -3,6 +3,8 @@
 The order and the cut are made here on narrow rows; texts are read only for what may be shown.
 """
 
+# ruff: noqa: S608 - only names and placeholders that stand in this module are put together; every value is bound
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +22,7 @@ T = TypeVar("T")
 
 ENOUGH_TERMS = 3
 """With this many whole terms a plain scan is narrow enough; parts of words need not be looked up."""
-MAX_TERMS = 8
+MAX_TERMS = 4
 MAX_WORDS = 400
 """A part that stands in more words than this narrows nothing worth the union."""
 READ_AT_ONCE = 400
@@ -66,7 +68,7 @@ class Contained:
 
 
 def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: int) -> Contained:
-    """The first `limit` entries whose folded title or folded content contains the folded query: what a plain scan gives.
+    """The first `limit` entries whose folded title or content contains the folded query: what a plain scan gives.
 
     Order: reuse count, then relevance (a title that is the query, a title that contains it, the content alone), then
     the newest change. At most `cap` texts are read.
@@ -214,7 +216,7 @@ def _conditions(scope: Scope) -> tuple[str, tuple[Any, ...]]:
 
 
 def _rows(session: Session, statement: str, *values: Any) -> list[Any]:
-    """Straight to the driver: a search asks a dozen small questions, and each would cost more to wrap than to answer."""
+    """Straight to the driver: of a search's dozen small questions, each would cost more to wrap than to answer."""
     connection = session.connection().connection.driver_connection
     assert connection is not None
     return cast("list[Any]", connection.execute(statement, values).fetchall())

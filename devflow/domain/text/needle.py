@@ -17,7 +17,7 @@ _HAN = re.compile(f"[{HAN}]")
 class Needle:
     """A trimmed query as the LIKE tier sees it.
 
-    A text whose fold contains `folded` has all `terms`, has for each of `parts` a word that contains it, and for each of
+    A text whose fold contains `folded` has all `terms`, for each of `parts` a word that contains it, and for each of
     `openers` a term that begins with it. These are necessary, never sufficient: the text itself decides.
     """
 
@@ -54,7 +54,7 @@ def _han(run: str) -> tuple[list[str], list[str]]:
 def _stands_alone(query: str, segment: Segment) -> bool:
     """Whether the word ends on both sides within the query, at something that cannot be part of a term."""
     start, end = segment.start, segment.start + len(segment.text)
-    return 0 < start and end < len(query) and _is_border(query[start - 1]) and _is_border(query[end])
+    return start > 0 and end < len(query) and _is_border(query[start - 1]) and _is_border(query[end])
 
 
 def _is_border(char: str) -> bool:

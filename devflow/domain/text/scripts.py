@@ -10,9 +10,9 @@ CJK = (
 )
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-"""Han characters that fold to themselves, so that a pair of them in a query is a pair in every text that contains it."""
+"""Han characters that fold to themselves: a pair of them in a query is a pair in every text that contains it."""
 
-# Combining marks of all scripts but the East Asian ones (general categories Mn, Mc, Me; gaps hold word characters only).
+# Combining marks of all scripts but the East Asian ones (categories Mn, Mc, Me; gaps hold word characters only).
 # `\\w` lacks them, so that a decomposed é or a Devanagari vowel sign would end a word.
 MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7\u0610-\u061a\u064b-\u065f"

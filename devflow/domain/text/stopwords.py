@@ -15,12 +15,13 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-# Longest first, so that 为什么 is not read as 为 and 什么. Chinese asks by phrase, and a phrase is no word of the answer.
-_PHRASES = (
-    "是什么 什么是 是什麼 什麼是 为什么 為什麼 为何 為何 为啥 怎么样 怎麼樣 怎么办 怎麼辦 怎么 怎麼 怎样 怎樣 如何 有什么 有什麼 什么 "
-    "什麼 甚麼 有哪些 哪些 哪个 哪個 哪里 哪裡 哪儿 哪一 哪家 哪位 哪种 哪種 几个 幾個 多少 多久 是否 有没有 有沒有 能不能 可不可以 "
-    "是不是 要不要 何时 何時 何地 何处 何處 有何 谁 誰 吗 嗎 呢 请问 請問 一下 介绍 介紹 告诉我 告訴我 帮我 幫我 请 請 我想 我要 哪"
-).split()
+# Chinese asks by phrase, and the phrase is no word of the answer.
+_PHRASES = """
+    是什么 什么是 是什麼 什麼是 为什么 為什麼 为何 為何 为啥 怎么样 怎麼樣 怎么办 怎麼辦 怎么 怎麼 怎样 怎樣
+    如何 有什么 有什麼 什么 什麼 甚麼 有哪些 哪些 哪个 哪個 哪里 哪裡 哪儿 哪一 哪家 哪位 哪种 哪種 几个 幾個
+    多少 多久 是否 有没有 有沒有 能不能 可不可以 是不是 要不要 何时 何時 何地 何处 何處 有何 谁 誰 吗 嗎 呢 请问
+    請問 一下 介绍 介紹 告诉我 告訴我 帮我 幫我 我想 我要 哪
+    """.split()
 _QUESTION = re.compile("|".join(sorted(map(re.escape, _PHRASES), key=len, reverse=True)))
 
 _FUNCTION_CHARACTERS = frozenset(

@@ -1,1 +1,1 @@
-"""`python -m tests.benchmarks.retrieval --data DIR`: quality of the library's search on public sets, beside the bars."""
+"""`python -m tests.benchmarks.retrieval --data DIR`: the library's search on public sets, beside the bars."""

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from . import floor
 from .library import library, load
 from .quality import Run, ask_all
 from .sets import CROSS_LINGUAL, SIX, read_set
@@ -21,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.retrieval", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds the sets")
     parser.add_argument("--runs", type=Path, help="write each run there as <set>.jsonl, for a scorer")
+    parser.add_argument("--floor", action="store_true", help="also measure the floor of injection (minutes)")
     options = parser.parse_args(arguments)
     present = [name for name in (*SIX, *CROSS_LINGUAL) if (options.data / name / "corpus.jsonl").is_file()]
     if not present:
@@ -32,6 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     if len(six) == len(SIX):
         mean = sum(six) / len(six)
         print(f"mean of six  recall@3 {mean:.4f}   bar {MEAN_BAR}   {'held' if mean >= MEAN_BAR else 'MISSED'}")
+    if options.floor:
+        floor.measure({name: read_set(options.data / name) for name in present})
     return 0
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from devflow.app.paths import app_paths
+from devflow.domain.errors import InvalidInput
 from devflow.domain.events import Hub
 from devflow.domain.knowledge import Kind, Status, draft
-from devflow.domain.errors import InvalidInput
 from devflow.store import entries
 from devflow.store.database import Database, Unit
 from devflow.store.migrate import open_database
@@ -45,7 +45,9 @@ def _load(unit: Unit, documents: Sequence[Document], prefix: str) -> dict[str, s
     ids: dict[str, str] = {}
     for document in documents:
         try:
-            made = draft(kind=Kind.DIAGNOSIS, title=document.title, content=document.text, source_ref="import:benchmark")
+            made = draft(
+                kind=Kind.DIAGNOSIS, title=document.title, content=document.text, source_ref="import:benchmark"
+            )
         except InvalidInput:
             continue
         id = str(uuid5(NAMESPACE_URL, prefix + document.id))

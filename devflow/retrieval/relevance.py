@@ -1,0 +1,151 @@
+"""Which entries a message is really about (spec 01, Injection): stricter than search.
+
+Search shows the best there is. What is put into a prompt unasked must be about the message: enough of what the message
+says must stand in the entry's title and tags, or close together in its content. Words scattered over a long text, and
+words that every conversation is full of, are no evidence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+from devflow.domain.text import run_terms, segments, word_terms
+from devflow.domain.text.stopwords import function_characters, without_question_phrases
+from devflow.retrieval.query import Term
+from devflow.retrieval.ranking import Fields, Weighed
+from devflow.retrieval.weak_words import WEAK, WEAK_SHARE
+
+COVERED, COVERED_BY_TITLE = 0.4, 0.6
+"""The share of the message's weight that an entry must have in its title, its tags and one window of its content; and
+the share that is enough in title and tags alone."""
+EVIDENCE = 1.4
+"""How much that must be, in terms as rare as a term can be; a title says with half a term what the entry is about."""
+EVIDENCE_IN_TITLE = 0.5
+UNITS = 2
+"""So many words (of Han text: pairs of characters) must meet where the title says nothing."""
+WINDOW = 200
+"""Characters."""
+BACKGROUND = 300
+"""Imagined entries about other things: in a small library about one subject, the subject's words are still telling."""
+SHORT, LONG, ENDING_MAX = 3, 5, 5
+"""A stem of few letters would begin too many words: the word itself must stand there. One short of `LONG` letters
+begins a word and may have an ending of so many. A longer one counts anywhere: identifiers run words together."""
+SEEN_MAX = 60
+"""A term's first so many places are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`covered` and `titled` are shares (0–1) of the message's weight; `strength` is in terms as rare as can be;
+    `units` counts words and pairs of Han characters that are not weak."""
+
+    covered: float
+    titled: float
+    strength: float
+    units: int
+
+    @property
+    def suffices(self) -> bool:
+        if self.covered < COVERED:
+            return False
+        in_title = self.titled >= COVERED_BY_TITLE and self.strength >= EVIDENCE_IN_TITLE
+        return in_title or (self.strength >= EVIDENCE and self.units >= UNITS)
+
+
+def evidence(message: str, fields: Fields, weighed: Sequence[Weighed], total: int) -> Evidence:
+    """What of the message stands in the entry, close together. `total` is the number of entries in the library."""
+    weights = [_weight(w, total) for w in weighed]
+    all_of_it = sum(weights)
+    if not all_of_it:
+        return Evidence(0.0, 0.0, 0.0, 0)
+    title = f"{fields.title}\n{fields.tags}"
+    named = {place for place, w in enumerate(weighed) if _places(title, w.term)}
+    met = named | _window(fields.content, weighed, weights, named)
+    matched = {weighed[place].term.text for place in met}
+    strength = sum(weights[place] for place in met)
+    return Evidence(
+        covered=strength / all_of_it,
+        titled=sum(weights[place] for place in named) / all_of_it,
+        strength=strength / _rarest(total),
+        units=_units(message, matched - WEAK),
+    )
+
+
+def _weight(weighed: Weighed, total: int) -> float:
+    everything = total + BACKGROUND
+    count = min(weighed.count, total)
+    rarity = log(1 + (everything - count + 0.5) / (count + 0.5))
+    return weighed.term.weight * rarity * (WEAK_SHARE if weighed.term.text in WEAK else 1.0)
+
+
+def _rarest(total: int) -> float:
+    return log(1 + (total + BACKGROUND - 0.5) / 1.5)
+
+
+def _window(content: str, weighed: Sequence[Weighed], weights: Sequence[float], named: set[int]) -> set[int]:
+    """The terms of the window of the content that adds most to those named in the title."""
+    places = sorted(
+        (at, place) for place, w in enumerate(weighed) if place not in named for at in _places(content, w.term)
+    )
+    best: set[int] = set()
+    best_weight = weight = 0.0
+    inside: Counter[int] = Counter()
+    first = 0
+    for at, place in places:
+        if not inside[place]:
+            weight += weights[place]
+        inside[place] += 1
+        while places[first][0] < at - WINDOW:
+            left = places[first][1]
+            inside[left] -= 1
+            if not inside[left]:
+                weight -= weights[left]
+            first += 1
+        if weight > best_weight:
+            best, best_weight = {place for place, count in inside.items() if count}, weight
+    return best
+
+
+def _places(text: str, term: Term) -> list[int]:
+    """Where the term stands, in any form of the word but not inside another word: `eat` is not in `create`."""
+    stem, endings = term.stem, ENDING_MAX
+    if len(stem) <= SHORT:
+        stem, endings = term.text, len(term.text) > SHORT
+    size = len(stem)
+    anywhere = term.is_han or size >= LONG
+    found: list[int] = []
+    at = text.find(stem)
+    while at >= 0 and len(found) < SEEN_MAX:
+        if anywhere or (not _is_letter(text, at - 1) and _ends(text, at + size, endings)):
+            found.append(at)
+        at = text.find(stem, at + 1)
+    return found
+
+
+def _is_letter(text: str, at: int) -> bool:
+    return 0 <= at < len(text) and text[at].isalnum() and text[at] < "\u2e80"
+
+
+def _ends(text: str, at: int, endings: int) -> bool:
+    return any(not _is_letter(text, at + more) for more in range(endings + 1))
+
+
+def _units(message: str, matched: set[str]) -> int:
+    """Words of the message that matched; in a Han run, every two characters that matching pairs cover."""
+    units = 0
+    for segment in segments(without_question_phrases(message)):
+        if segment.is_run:
+            pairs = run_terms(segment.text)[:-1]
+            covered = {
+                place + step
+                for place, pair in enumerate(pairs)
+                if pair in matched and not function_characters(pair)
+                for step in (0, 1)
+            }
+            units += len(covered) // 2
+        else:
+            units += any(term in matched for term in word_terms(segment.text))
+    return units
