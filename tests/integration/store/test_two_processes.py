@@ -54,7 +54,7 @@ async def test_the_watcher_tells_of_another_processs_change(library: Library, ho
     heard: asyncio.Future[Changes] = asyncio.get_running_loop().create_future()
 
     def hear(event: Event) -> None:
-        if isinstance(event, Changes) and event.foreign and not heard.done():
+        if isinstance(event, Changes) and event.foreign and event.of(Aggregate.ENTRY) and not heard.done():
             heard.set_result(event)
 
     library.hub.subscribe(hear)
