@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from devflow.app.core import Core, close_core, open_core
 from devflow.app.i18n import translator
+from devflow.app.logs import LOG_FILE
 from devflow.app.paths import AppPaths
 from devflow.domain.messages import Translator
 from devflow.ui.application import shared_theme
@@ -121,6 +122,9 @@ def services_of(core: Core) -> Services:
         turns=core.turns,
         extraction=core.extraction,
         data_folder=core.paths.home,
+        database=core.paths.database,
+        backups=core.paths.backups,
+        log=core.paths.logs / LOG_FILE,
     )
 
 

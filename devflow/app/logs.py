@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from devflow.app.paths import AppPaths
 
+LOG_FILE = "devflow.log"
 SIZE = 2_000_000
 KEPT = 3
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -26,7 +27,7 @@ def set_up(paths: AppPaths, *, verbose: int = 0) -> Callable[[], None]:
     level = logging.DEBUG if verbose > 1 else logging.INFO
     root = logging.getLogger()
     root.setLevel(level)
-    file = _PrivateFile(paths.logs / "devflow.log", maxBytes=SIZE, backupCount=KEPT, encoding="utf-8", delay=True)
+    file = _PrivateFile(paths.logs / LOG_FILE, maxBytes=SIZE, backupCount=KEPT, encoding="utf-8", delay=True)
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: list[logging.Handler] = [file]
     if verbose:

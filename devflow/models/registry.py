@@ -25,6 +25,7 @@ from devflow.store.database import Database, Unit
 if TYPE_CHECKING:  # httpx and what needs it load at the first use, not at start-up
     from devflow.providers.discovery import Found
     from devflow.providers.openai_compat import OpenAICompat
+    from devflow.providers.presets import Preset
     from devflow.providers.probe import ProbeRequest
     from devflow.providers.protocol import Provider
     from devflow.providers.transport import Transport
@@ -70,6 +71,12 @@ class Models:
 
     # the providers -------------------------------------------------------------------------------------------------
 
+    def presets(self) -> tuple[Preset, ...]:
+        """The servers known by name, in the order of the menu; the custom one is the last."""
+        from devflow.providers.presets import presets
+
+        return presets(self._resources)
+
     async def list(self) -> tuple[ProviderConfig, ...]:
         """Every provider, in the order in which they were added; the offline assistant is none of them."""
         return await self._db.read(table.all_providers)
@@ -98,12 +105,7 @@ class Models:
         before = await self.get(id)
         old, new = urls.origin(before.base_url), urls.origin(checked.base_url)
         if key is None and old != new and await self._keys.get(id, old):
-            raise KeyNeeded(
-                N_("The address now leads to {new}; the key belongs to {old}."),
-                N_("Enter the key for the new address, or clear it if none is needed."),
-                old=old,
-                new=new,
-            )
+            raise key_needed(old, new)
         if key is not None:
             await self._keys.put(id, new, check_key(key))
         changed = await self._db.write(lambda unit: _adopted(unit, table.update(unit, id, checked)))
@@ -278,6 +280,16 @@ class Models:
             if self._transport is not None:
                 self._retired.append(self._transport)
                 self._transport = None
+
+
+def key_needed(old: str, new: str) -> KeyNeeded:
+    """The refusal to send the key of one origin to another; a form may say it before it is saved."""
+    return KeyNeeded(
+        N_("The address now leads to {new}; the key belongs to {old}."),
+        N_("Enter the key for the new address, or clear it if none is needed."),
+        old=old,
+        new=new,
+    )
 
 
 def check_draft(draft: ProviderDraft) -> ProviderDraft:

@@ -322,7 +322,7 @@ def _make_client(network: Network, direct: bool, connections: int, connect_timeo
     manual = network.proxy_url if not direct and network.proxy == "manual" and network.proxy_url else None
     try:
         return httpx.AsyncClient(
-            verify=_certificates(network.ca_file),
+            verify=certificates(network.ca_file),
             trust_env=not direct and network.proxy == "system",
             proxy=manual,
             timeout=httpx.Timeout(None, connect=connect_timeout, write=60.0, pool=30.0),
@@ -338,7 +338,7 @@ def _make_client(network: Network, direct: bool, connections: int, connect_timeo
         ) from error
 
 
-def _certificates(ca_file: str) -> ssl.SSLContext:
+def certificates(ca_file: str) -> ssl.SSLContext:
     """The system's certificates, the bundled ones, and the user's own."""
     import certifi
 

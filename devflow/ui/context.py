@@ -40,6 +40,9 @@ class Services:
     turns: Turns
     extraction: Extraction
     data_folder: Path
+    database: Path
+    backups: Path
+    log: Path
 
 
 class SetStatus(Protocol):
