@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Origin, Path
 from devflow.domain.errors import InvalidInput
@@ -52,16 +52,16 @@ class Conversations:
         """Tool calls by message; messages without any are left out."""
         return await self._db.read(lambda session: run_table.calls_of(session, message_ids))
 
-    async def runs(self, id: str) -> tuple[Run, ...]:
-        """Oldest first."""
-        return await self._db.read(lambda session: run_table.of_conversation(session, id))
+    async def runs(self, id: str, *, questions: Collection[str] | None = None) -> tuple[Run, ...]:
+        """Oldest first; with `questions` only those on these user messages."""
+        return await self._db.read(lambda session: run_table.of_conversation(session, id, questions))
 
     async def run(self, run_id: str) -> Run:
         return await self._db.read(lambda session: run_table.get(session, run_id))
 
-    async def receipts(self, id: str) -> tuple[Receipt, ...]:
-        """What was looked up, oldest first, each with its run and the feedback given."""
-        return await self._db.read(lambda session: receipt_table.of_conversation(session, id))
+    async def receipts(self, id: str, *, runs: Collection[str] | None = None) -> tuple[Receipt, ...]:
+        """What was looked up, oldest first, each with its run and the feedback given; with `runs` only for these."""
+        return await self._db.read(lambda session: receipt_table.of_conversation(session, id, runs))
 
     async def numbers(self, id: str) -> Mapping[int, str]:
         """`[K…]` number → entry id, for every entry the conversation was ever given; other marks are unverified."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, assert_never
 
@@ -49,11 +49,12 @@ def newest_of_run(session: Session, run_id: str) -> Receipt | None:
     return _to_receipt(row, {}) if row else None
 
 
-def of_conversation(session: Session, conversation_id: str) -> tuple[Receipt, ...]:
-    """Its receipts, oldest first, with the feedback given."""
-    rows = session.scalars(
-        select(ReceiptRow).where(ReceiptRow.conversation_id == conversation_id).order_by(ReceiptRow.seq)
-    ).all()
+def of_conversation(session: Session, conversation_id: str, runs: Collection[str] | None = None) -> tuple[Receipt, ...]:
+    """Its receipts, oldest first, with the feedback given; with `runs` only those of these runs."""
+    chosen = select(ReceiptRow).where(ReceiptRow.conversation_id == conversation_id)
+    if runs is not None:
+        chosen = chosen.where(ReceiptRow.run_id.in_(runs))
+    rows = session.scalars(chosen.order_by(ReceiptRow.seq)).all()
     given: dict[str, dict[str, int]] = {}
     verdicts = session.scalars(select(FeedbackRow).where(FeedbackRow.receipt_id.in_([row.id for row in rows])))
     for verdict in verdicts:

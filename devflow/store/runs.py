@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -96,12 +96,14 @@ def row_of(session: Session, id: str) -> RunRow:
     return row
 
 
-def of_conversation(session: Session, conversation_id: str) -> tuple[Run, ...]:
-    """Its runs, oldest first."""
-    rows = session.scalars(
-        select(RunRow).where(RunRow.conversation_id == conversation_id).order_by(RunRow.created_at, RunRow.id)
-    )
-    return tuple(to_run(row) for row in rows)
+def of_conversation(
+    session: Session, conversation_id: str, questions: Collection[str] | None = None
+) -> tuple[Run, ...]:
+    """Its runs, oldest first; with `questions` only those on these user messages."""
+    chosen = select(RunRow).where(RunRow.conversation_id == conversation_id)
+    if questions is not None:
+        chosen = chosen.where(RunRow.user_message_id.in_(questions))
+    return tuple(to_run(row) for row in session.scalars(chosen.order_by(RunRow.created_at, RunRow.id)))
 
 
 def open_run(session: Session, conversation_id: str) -> Run | None:

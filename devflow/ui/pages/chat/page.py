@@ -122,6 +122,7 @@ class ChatPage(QWidget):
         events.text_arrived.connect(self._text_arrived)
         events.message_ended.connect(self._message_ended)
         self.session.shown.connect(self._show)
+        self.transcript.older_wanted.connect(self.session.show_more)
         self.list.opened.connect(self._open)
         self.list.message_opened.connect(self.session.open)
         self.list.new_wanted.connect(self.start_new)
@@ -170,7 +171,8 @@ class ChatPage(QWidget):
         self.top.more.setVisible(conversation is not None)
         self._middle_stack.setCurrentWidget(self.transcript if turns else self.empty)
         if turns or fresh:
-            self.transcript.show_turns(turns, fresh=fresh, at_message=self.session.at_message)
+            marks, at = self.session.references, self.session.at_message
+            self.transcript.show_turns(turns, marks, fresh=fresh, at_message=at)
         if fresh:
             self._sources_of = None
             self.composer.set_text(conversation.draft.text if conversation else "")

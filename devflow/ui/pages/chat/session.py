@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from devflow.domain.conversation import Conversation, Draft, ModelChoice
+from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Path, Role
 from devflow.domain.events import CallsChanged, LibrarySearchDone, MessageStarted, RunChanged
 from devflow.domain.knowledge import Project
 from devflow.ui.context import UiContext
 from devflow.ui.models.refresh import Refresher
-from devflow.ui.pages.chat.turn_views import Loaded, TurnView, turns_of
+from devflow.ui.pages.chat.turn_views import Loaded, TurnView, references, turns_of
 
 _DRAFT_AFTER_MS = 500
+_NEWEST, _BEFORE = 120, 60
+"""Messages whose runs, receipts and calls are read at first, and so many before one that is jumped to."""
 
 
 class ChatSession(QObject):
@@ -31,6 +34,8 @@ class ChatSession(QObject):
         self._fresh = False
         self._making: asyncio.Task[str] | None = None
         self._draft: str | None = None
+        self._from: str | None = None
+        self.references: dict[str, tuple[str, str]] = {}
         self.conversation: Conversation | None = None
         self.turns: tuple[TurnView, ...] = ()
         self.at_message: str | None = None
@@ -60,6 +65,7 @@ class ChatSession(QObject):
         self._leave()
         self._id = conversation_id
         self.at_message = at_message
+        self._from = None
         self._fresh = True
         return self._refresher.ask()
 
@@ -68,6 +74,7 @@ class ChatSession(QObject):
         self._leave()
         self.project = self.conversation.project if self.conversation else self.project
         self._id, self.conversation, self.turns = None, None, ()
+        self.references = {}
         self.at_message, self.model, self.retrieval = None, None, True
         self._fresh = False
         self.shown.emit(True)
@@ -150,10 +157,11 @@ class ChatSession(QObject):
         at = self.at_message
         if at is not None and all(message.id != at for message in path.messages):
             path = await conversations.choose_sibling(at)
-        runs = await conversations.runs(wanted)
-        receipts = await conversations.receipts(wanted)
-        with_calls = [message.id for message in path.messages if message.role == "assistant"]
-        calls = await conversations.calls(with_calls)
+        shown = self._shown_of(path)
+        runs = await conversations.runs(wanted, questions=[each.id for each in shown if each.role is Role.USER])
+        receipts = await conversations.receipts(wanted, runs=[run.id for run in runs])
+        calls = await conversations.calls([each.id for each in shown if each.role is Role.ASSISTANT])
+        numbers = await conversations.numbers(wanted)
         if wanted != self._id:
             return
         fresh, self._fresh = self._fresh, False
@@ -162,10 +170,30 @@ class ChatSession(QObject):
             return
         self.conversation = path.conversation
         self.turns = turns_of(Loaded(path, runs, receipts, calls))
+        self.references = references(numbers, self.turns)
         self.project, self.model = path.conversation.project, path.conversation.model
         self.retrieval = path.conversation.retrieval
         self.shown.emit(fresh)
         self.at_message = None
+
+    def show_more(self, message_id: str) -> None:
+        """The reader nears this message: read what belongs to the turns from there on, too."""
+        self._from = message_id
+        self.refresh()
+
+    def _shown_of(self, path: Path) -> Sequence[Message]:
+        """The messages from the first one that the reader has come to; at first the newest ones.
+
+        Runs, receipts and calls are read for these only: of 5,000 messages nobody looks at all.
+        """
+        newest = max(0, len(path.messages) - _NEWEST)
+        wanted = self._from or self.at_message
+        for place, message in enumerate(path.messages):
+            if place == newest:
+                break
+            if message.id == wanted:
+                return path.messages[max(0, place - _BEFORE) :]
+        return path.messages[newest:]
 
     def _ids_changed(self, ids: object) -> None:
         if isinstance(ids, frozenset) and self._id in ids:

@@ -11,11 +11,12 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from devflow.ui.context import UiContext
+from devflow.ui.pages.chat.answer_block import References
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.live_text import LiveTexts
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_block import TurnBlock
-from devflow.ui.pages.chat.turn_views import TurnView, references
+from devflow.ui.pages.chat.turn_views import TurnView
 from devflow.ui.widgets import Button
 
 COLUMN = 760
@@ -37,7 +38,8 @@ class Transcript(QScrollArea):
     whatever grows above or below.
     """
 
-    new_below = Signal(bool)
+    older_wanted = Signal(str)
+    """A user message that is about to be shown, with what follows it."""
 
     def __init__(self, ctx: UiContext, acts: TurnActs, live: LiveTexts) -> None:
         super().__init__()
@@ -45,7 +47,7 @@ class Transcript(QScrollArea):
         self._acts = acts
         self._live = live
         self._turns: tuple[TurnView, ...] = ()
-        self._references: dict[str, tuple[str, str]] = {}
+        self._references: References = {}
         self._first = self._end = 0
         self._blocks: dict[str, TurnBlock] = {}
         self._following = True
@@ -89,10 +91,12 @@ class Transcript(QScrollArea):
     def following(self) -> bool:
         return self._following
 
-    def show_turns(self, turns: Sequence[TurnView], *, fresh: bool, at_message: str | None = None) -> None:
+    def show_turns(
+        self, turns: Sequence[TurnView], marks: References, *, fresh: bool, at_message: str | None = None
+    ) -> None:
         """`fresh`: another conversation, shown from its end (or at `at_message`). Else only what differs changes."""
         before, self._turns = self._turns, tuple(turns)
-        self._references = references(self._turns)
+        self._references = marks
         if fresh:
             self._clear()
             place = self._place_of(at_message)
@@ -140,7 +144,7 @@ class Transcript(QScrollArea):
     def to_end(self) -> None:
         """Go to the newest and follow it."""
         if self._end < len(self._turns):
-            self.show_turns(self._turns, fresh=True)
+            self.show_turns(self._turns, self._references, fresh=True)
             return
         self._following = True
         self._set_value(self.verticalScrollBar().maximum())
@@ -242,7 +246,9 @@ class Transcript(QScrollArea):
             return
         if bar.value() < _NEAR_PX and self._first > 0:
             self._remember()
-            self._fill_upwards(max(0, self._first - _MORE))
+            first = max(0, self._first - _MORE)
+            self.older_wanted.emit(self._turns[first].user.id)
+            self._fill_upwards(first)
             self._trim_below()
         elif bar.maximum() - bar.value() < _NEAR_PX and self._end < len(self._turns):
             self._remember()

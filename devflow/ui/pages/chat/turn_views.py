@@ -137,14 +137,10 @@ def lookup_words(turn: TurnView) -> LookupWords:
     return LookupWords("off_here" if "conversation" in reasons else "hidden")
 
 
-def references(turns: Sequence[TurnView]) -> dict[str, tuple[str, str]]:
-    """Where each mark of the conversation leads: `K1` → (address, title). Entry numbers never change hands."""
-    found: dict[str, tuple[str, str]] = {}
-    for turn in turns:
-        for source in turn.sources():
-            if source.item.source == "entry":
-                found[source.label] = (f"devflow:entry/{source.item.ref}", source.item.title)
-    return found
+def references(numbers: Mapping[int, str], turns: Sequence[TurnView]) -> dict[str, tuple[str, str]]:
+    """Where each mark of the conversation leads: `K1` → (address, title). `numbers`: every entry it was ever given."""
+    titles = {source.item.ref: source.item.title for turn in turns for source in turn.sources()}
+    return {f"K{number}": (f"devflow:entry/{entry}", titles.get(entry, "")) for number, entry in numbers.items()}
 
 
 def _grouped(messages: Sequence[Message]) -> list[tuple[Message, list[Message]]]:
