@@ -261,10 +261,15 @@ async def test_the_focus_ring_is_for_the_keyboard_only(qtbot: QtBot, qapp: QAppl
 
     buttons[0].setFocus(Qt.FocusReason.MouseFocusReason)
     assert _rings(holder) == []
-    buttons[1].setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(buttons[0], Qt.Key.Key_Tab)
     (ring,) = _rings(holder)
     assert ring.geometry() == buttons[1].geometry().adjusted(-3, -3, 3, 3)
+    QTest.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
     buttons[0].setFocus(Qt.FocusReason.MouseFocusReason)
+    assert _rings(holder) == []
+    buttons[1].setFocus(Qt.FocusReason.ShortcutFocusReason)
+    assert len(_rings(holder)) == 1
+    buttons[1].hide()
     assert _rings(holder) == []
 
 

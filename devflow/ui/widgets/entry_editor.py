@@ -268,7 +268,7 @@ class EntryEditor(QDialog):
             self._foot.setEnabled(True)
         elif self.dirty and not self._leave:
             self.discard.say(self._ctx.t("What you typed is not saved."))
-            self.discard.link.setFocus(Qt.FocusReason.TabFocusReason)
+            self.discard.link.setFocus(Qt.FocusReason.ShortcutFocusReason)
         else:
             super().reject()
 

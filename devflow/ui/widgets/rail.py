@@ -148,7 +148,7 @@ class Rail(QFrame):
         index = (self.current + step) % len(self._group.buttons())
         button = self._group.button(index)
         button.click()
-        button.setFocus(Qt.FocusReason.TabFocusReason)
+        button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
 class _TabInterface(QAccessibleWidget):

@@ -254,7 +254,7 @@ async def test_what_a_human_typed_keeps_its_lines_and_cites_nothing(open_chat: O
 async def test_acts_come_by_keyboard_too(open_chat: OpenChat) -> None:
     async with open_chat() as chat:
         await chat.asked("anything?")
-        chat.last.user.setFocus(Qt.FocusReason.TabFocusReason)
+        chat.last.user.setFocus(Qt.FocusReason.ShortcutFocusReason)
         await asyncio.sleep(0)
         assert chat.last.user_acts.isVisible()
         names = [button.accessibleName() for button in chat.last.user_acts.buttons.values()]

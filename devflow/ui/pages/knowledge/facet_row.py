@@ -144,7 +144,7 @@ class FacetGroup(QWidget):
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         focused = next((place for place, row in enumerate(self._rows) if row.hasFocus()), None)
         if step and focused is not None and 0 <= focused + step < len(self._rows):
-            self._rows[focused + step].setFocus(Qt.FocusReason.TabFocusReason)
+            self._rows[focused + step].setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
         event.ignore()
 
