@@ -186,7 +186,10 @@ _CHECKS = (
         """,
         "{count} index rows have no terms, or terms no row.",
     ),
-    ("SELECT 1 - count(*) FROM sqlite_master WHERE name = 'search_mirror'", "The trigger search_mirror is missing."),
+    (
+        "SELECT 1 - count(*) FROM sqlite_master WHERE name = 'search_mirror'",
+        "{count} triggers of the search index are missing.",
+    ),
 )
 
 

@@ -76,7 +76,27 @@ PIECES = st.one_of(
     ),
     st.text(st.sampled_from("锁定分布的aeC+#.%_\\ é\u0301ß→👩\u200d한ガ゙nft0"), min_size=1, max_size=4),
     st.sampled_from(
-        ["锁", "的", "分布", "式锁", "ross", "C++", "c#", ".net", "%", "_", "\\", "100%", "x_y", "👩", "🔥", "->", "::", "ss", "ﬁ"]
+        [
+            "锁",
+            "的",
+            "分布",
+            "式锁",
+            "ross",
+            "C++",
+            "c#",
+            ".net",
+            "%",
+            "_",
+            "\\",
+            "100%",
+            "x_y",
+            "👩",
+            "🔥",
+            "->",
+            "::",
+            "ss",
+            "ﬁ",
+        ]
     ),
 )
 
@@ -162,7 +182,7 @@ def test_a_mixed_question_is_split_where_scripts_meet(library: SearchLibrary) ->
 
 
 @pytest.mark.parametrize(
-    ("query", "title"),
+    "query, title",
     [
         ("search all of the repo", "Call KnowledgeRepo::search_all once"),
         ("knowledge repo", "Call KnowledgeRepo::search_all once"),
@@ -212,7 +232,12 @@ def test_every_hit_says_why_it_matched(library: SearchLibrary) -> None:
     library.add("Docker cache", "Order the layers.", tags=["build"])
     library.add("Layers", "docker keeps each; the build is slow")
     first, *_ = library.search("docker cache")
-    assert (first.match.tier, first.match.terms, first.match.fields, first.score) == ("like", ("docker cache",), ("title",), 1)
+    assert (first.match.tier, first.match.terms, first.match.fields, first.score) == (
+        "like",
+        ("docker cache",),
+        ("title",),
+        1,
+    )
     term = library.search("build docker")
     assert {hit.match.tier for hit in term} == {"term"}
     assert {hit.entry.title: (set(hit.match.terms), hit.match.fields) for hit in term} == {
@@ -260,7 +285,9 @@ def test_pages_follow_each_other_without_gap_or_overlap(library: SearchLibrary) 
     for number in range(60):
         library.add(f"Entry {number}", "alpha beta" if number % 3 == 0 else "beta gamma alpha")
     whole = library.find("alpha beta", limit=60)
-    paged = [hit.entry.title for start in range(0, 60, 7) for hit in library.search("alpha beta", limit=7, offset=start)]
+    paged = [
+        hit.entry.title for start in range(0, 60, 7) for hit in library.search("alpha beta", limit=7, offset=start)
+    ]
     assert len(whole) == 60
     assert paged == whole
     assert library.search("alpha beta", limit=7, count=True).total == 60

@@ -25,7 +25,7 @@ _PHRASES = """
 _QUESTION = re.compile("|".join(sorted(map(re.escape, _PHRASES), key=len, reverse=True)))
 
 _FUNCTION_CHARACTERS = frozenset(
-    "的了是在和与與及之其也就都而被把对對于於从從以為为有这這那吧啊呀嘛得地着著过過我你您他她它们們"
+    "的了是在和与與及之其也就都而被把于於从從以有这這那吧啊呀嘛我你您他她它们們"
 )
 
 
