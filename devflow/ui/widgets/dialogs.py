@@ -6,8 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from devflow.ui.look import Look
 from devflow.ui.widgets.buttons import Button
@@ -41,11 +50,19 @@ class Dialogs(Protocol):
 
 
 class QtDialogs:
-    """The real ones, window-modal over `window`."""
+    """The real ones, window-modal over `window`, or over the dialog that is open there already."""
 
     def __init__(self, look: Look, window: QWidget | None = None) -> None:
         self._look = look
-        self.window = window
+        self._window = window
+
+    @property
+    def window(self) -> QWidget | None:
+        top = QApplication.activeModalWidget()
+        above: QObject | None = top
+        while above is not None and above is not self._window:
+            above = above.parent()
+        return self._window if above is None else top
 
     async def confirm(self, title: str, text: str, *, act: str, danger: bool = False) -> bool:
         dialog = MessageDialog(self._look, title, text, act=act, danger=danger, parent=self.window)

@@ -9,6 +9,9 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QListView, Q
 from devflow.ui.look import Look
 from devflow.ui.widgets.painting import draw_key_cap, key_cap_width
 
+SPIN_MARGINS = (7, 0, 0, 0)
+"""A spin box's own line ignores the style sheet's padding."""
+
 
 class SearchField(QLineEdit):
     """A field with a magnifier and, while empty, the key that reaches it. Escape clears, then gives the focus back.
@@ -113,6 +116,7 @@ class SpinBox(QSpinBox):
         self.setRange(low, high)
         self.setSuffix(suffix)
         self.setAccessibleName(name)
+        self.lineEdit().setTextMargins(*SPIN_MARGINS)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         if width:
             self.setFixedWidth(width)
@@ -132,6 +136,7 @@ class DecimalBox(QDoubleSpinBox):
         self.setSingleStep(step)
         self.setDecimals(decimals)
         self.setAccessibleName(name)
+        self.lineEdit().setTextMargins(*SPIN_MARGINS)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:

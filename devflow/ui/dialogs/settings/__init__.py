@@ -1,0 +1,5 @@
+"""The settings dialog."""
+
+from devflow.ui.dialogs.settings.dialog import SettingsDialog
+
+__all__ = ["SettingsDialog"]
