@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from devflow.domain.knowledge import Evidence, draft
 from devflow.knowledge.acts import Actor
+from tests.shots.chat import chat_approval, chat_stopped, chat_streaming
 from tests.shots.stage import Stage
 
 
@@ -69,6 +70,9 @@ SCENES: tuple[Scene, ...] = (
     Scene("settings-knowledge", settings("knowledge")),
     Scene("settings-appearance", settings("appearance")),
     Scene("settings-data", settings("data")),
+    Scene("chat-approval", chat_approval),
+    Scene("chat-streaming", chat_streaming),
+    Scene("chat-stopped", chat_stopped),
 )
 
 

@@ -1,6 +1,7 @@
 """The stage of a scene: the real window over a seeded home, and what a scene needs to act on it."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +24,10 @@ class Stage:
         self.window = desktop.window
         self.language = language
         self.target: QWidget = desktop.window
+        self.on_close = contextlib.ExitStack()
+        """What a scene started and the window outlives: a model server."""
+        self.model_server: object = None
+        """The scripted server of the scenes that need a model."""
         self.conversation_id = ""
         """Of the scene that asked the first question; later scenes refer to it."""
 

@@ -33,10 +33,12 @@ async def _take(app: QApplication, folder: Path, scale: int, only: Sequence[str]
     for language in LANGUAGES:
         with tempfile.TemporaryDirectory() as home:
             desktop = await Desktop.open(app, app_paths(Path(home)), appearance={"language": language})
+            stage = Stage(app, desktop, language)
             try:
-                await _play(Stage(app, desktop, language), folder, scale, only)
+                await _play(stage, folder, scale, only)
             finally:
                 await desktop.close()
+                stage.on_close.close()
 
 
 async def _play(stage: Stage, folder: Path, scale: int, only: Sequence[str]) -> None:
