@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -56,6 +57,8 @@ def _run(words: Sequence[str], output: Output) -> int:
 
 def _dispatch(paths: AppPaths, args: Any, output: Output) -> int:
     if not hasattr(args, "run") and not hasattr(args, "run_alone"):
+        # Before Qt, for PySide reads the whole source of every module that is imported after it.
+        importlib.import_module("devflow.app.core")
         from devflow.app.desktop_run import run
 
         return run(paths)

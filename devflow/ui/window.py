@@ -30,6 +30,7 @@ PageFactory = Callable[[UiContext], QWidget]
 SettingsFactory = Callable[[UiContext, str, QWidget], QDialog]
 
 NARROW, NARROWER = 1180, 1040
+_REST_AFTER_MS = 150
 _OWNERS = {"entry": "knowledge", "page": "knowledge", "inbox": "inbox", "conversation": "chat", "message": "chat"}
 
 
@@ -120,7 +121,7 @@ class MainWindow(QMainWindow):
         wanted = str(self._remembered.get("page", ""))
         self.show_page(wanted if wanted in self._names else next(iter(self._names), ""))
         self._feed.refresh()
-        QTimer.singleShot(0, self._stack, self._build_rest)
+        QTimer.singleShot(_REST_AFTER_MS, self._stack, self._build_rest)
 
     def _frame(self) -> QWidget:
         central = QWidget()
@@ -184,11 +185,11 @@ class MainWindow(QMainWindow):
         return self._pages[name]
 
     def _build_rest(self) -> None:
-        """The other pages, one per turn of the loop, once the first one is on the screen."""
+        """The other pages, one at a time, once the first one is on the screen and takes what is typed."""
         for name in self._names:
             if name not in self._pages:
                 self.page(name)
-                QTimer.singleShot(0, self._stack, self._build_rest)
+                QTimer.singleShot(_REST_AFTER_MS, self._stack, self._build_rest)
                 return
 
     # what pages may ask
