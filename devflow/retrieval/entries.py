@@ -14,7 +14,7 @@ from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
 from devflow.retrieval.query import Query, parse
 from devflow.retrieval.ranking import Fields, Ranked, Weighed, fields_of
-from devflow.retrieval.relevance import evidence
+from devflow.retrieval.relevance import asked, is_about
 from devflow.store import entries as rows
 from devflow.store import search_lookup
 from devflow.store.entry_lists import Filters
@@ -59,7 +59,7 @@ def search_entries(
         ranked = ranking.rank(session, parsed, weighed, scope, wanted + len(contained))
         by_terms = [found for found in ranked if found.id not in contained]
     page = [*((id, 1.0) for id in like.ids), *_relative(by_terms, BELOW_LIKE if like.ids else 1.0)][offset:wanted]
-    total = _total(session, parsed, scope, scan_cap) if count else None
+    total = len(matching_ids(session, query, filters, scan_cap=scan_cap)) if count else None
     return SearchResult(hits(session, parsed, weighed, page, len(like.ids) - offset), total, like.partial)
 
 
@@ -92,11 +92,10 @@ def relevant_entries(session: Any, message: str, *, project_id: str | None, limi
     total = search_lookup.size(session)
     ranked = ranking.rank(session, parsed, weighed, scope, CONSIDERED * limit)
     loaded = {entry.id: entry for entry in rows.get_many(session, [found.id for found in ranked])}
-    kept = [
-        found
-        for found in ranked
-        if found.id in loaded and evidence(message, fields_of(loaded[found.id]), weighed, total).suffices
-    ][:limit]
+    parts = asked(message, weighed)
+    kept = [found for found in ranked if found.id in loaded and is_about(fields_of(loaded[found.id]), parts, total)][
+        :limit
+    ]
     return SearchResult(
         tuple(Hit(loaded[id], score, _term(weighed, loaded[id])) for id, score in _relative(kept, 1.0)), len(kept)
     )
@@ -135,11 +134,3 @@ def _term(weighed: Sequence[Weighed], entry: Entry) -> Match:
 def _names(fields: Fields, texts: Sequence[str]) -> tuple[str, ...]:
     named = (("title", fields.title), ("tags", fields.tags), ("content", fields.content))
     return tuple(name for name, value in named if any(text in value for text in texts))
-
-
-def _total(session: Any, query: Query, scope: Scope, scan_cap: int) -> int:
-    """Entries that contain the query or match any of its terms."""
-    like = search_lookup.containing(session, query.needle, scope, scan_cap, scan_cap).ids
-    known = [term.text for term in query.terms]
-    by_terms = search_lookup.matching(session, known, scope, -1) if known else []
-    return len({*like, *(row[0] for row in by_terms)})

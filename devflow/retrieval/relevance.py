@@ -7,6 +7,7 @@ words that every conversation is full of, are no evidence.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from math import log
 
 from devflow.domain.text import run_terms, segments, word_terms
 from devflow.domain.text.stopwords import function_characters, without_question_phrases
-from devflow.retrieval.query import Term
+from devflow.retrieval.query import Term, parse
 from devflow.retrieval.ranking import Fields, Weighed
 from devflow.retrieval.weak_words import WEAK, WEAK_SHARE
 
@@ -33,8 +34,12 @@ BACKGROUND = 300
 SHORT, LONG, ENDING_MAX = 3, 5, 5
 """A stem of few letters would begin too many words: the word itself must stand there. One short of `LONG` letters
 begins a word and may have an ending of so many. A longer one counts anywhere: identifiers run words together."""
+SENTENCES_MAX = 12
+"""Of a longer message the first and the last sentences are held against an entry one by one."""
 SEEN_MAX = 60
 """A term's first so many places are looked at."""
+
+_SENTENCE_END = re.compile(r"[。！？；\n]+|[.!?;]+(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,36 @@ class Evidence:
             return False
         in_title = self.titled >= COVERED_BY_TITLE and self.strength >= EVIDENCE_IN_TITLE
         return in_title or (self.strength >= EVIDENCE and self.units >= UNITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A message, or one of its sentences, with those of the weighed terms that stand in it."""
+
+    text: str
+    weighed: tuple[Weighed, ...]
+
+
+def asked(message: str, weighed: Sequence[Weighed]) -> tuple[Asked, ...]:
+    """The message whole, then its sentences: a wish about the answer's form, or a pasted log, dilutes no question."""
+    whole = Asked(message, tuple(weighed))
+    sentences = [sentence for sentence in _SENTENCE_END.split(message) if sentence and sentence.strip()]
+    if len(sentences) < 2:
+        return (whole,)
+    if len(sentences) > SENTENCES_MAX:
+        sentences = [*sentences[: SENTENCES_MAX // 2], *sentences[-SENTENCES_MAX // 2 :]]
+    parts = []
+    for sentence in sentences:
+        query = parse(sentence)
+        there = {term.text for term in query.terms}
+        if not query.only_common and (own := tuple(w for w in weighed if w.term.text in there)):
+            parts.append(Asked(sentence, own))
+    return (whole, *parts)
+
+
+def is_about(entry: Fields, parts: Sequence[Asked], total: int) -> bool:
+    """Whether the entry is about the message or one of its sentences; `total` is the library's number of entries."""
+    return any(evidence(part.text, entry, part.weighed, total).suffices for part in parts)
 
 
 def evidence(message: str, fields: Fields, weighed: Sequence[Weighed], total: int) -> Evidence:

@@ -99,6 +99,23 @@ def test_search_shows_what_injection_leaves_out(library: SearchLibrary) -> None:
     assert library.inject(message) == []
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What is the name of the harbour of our project? Answer in one short sentence.",
+        "Which harbour is it? Please explain step by step, with examples, and list three alternatives at the end.",
+        "The harbour's name?\n\n" + "2026-11-30 12:00:01 worker started, queue empty, nothing to do\n" * 40,
+    ],
+)
+def test_wishes_and_pasted_logs_do_not_dilute_the_question(home: Path, message: str) -> None:
+    opened = SearchLibrary(home)
+    try:
+        opened.add("The name of the harbour", "The harbour of our project is called Tangerine Bay.")
+        assert opened.inject(message) == ["The name of the harbour"]
+    finally:
+        opened.close()
+
+
 def test_entries_of_another_project_are_not_injected(home: Path, tmp_path: Path) -> None:
     opened = SearchLibrary(home)
     try:
