@@ -81,7 +81,7 @@ class SettingsDialog(QDialog):
         self._problem = NoticeStrip(ctx, "", "danger")
         self._problem.setObjectName("settingsProblem")
         self._problem.hide()
-        self._discard = NoticeStrip(ctx, "", "warning", link=t("Discard them"))
+        self._discard = NoticeStrip(ctx, "", "warning", link=t("Discard"))
         self._discard.setObjectName("discardStrip")
         self._discard.link.setObjectName("discardButton")
         self._discard.acted.connect(self._discard_all)
@@ -282,7 +282,7 @@ class SettingsDialog(QDialog):
         if count and not self._leave and not ending:
             t = self._ctx.t
             words = t.n("{count} change is not saved.", "{count} changes are not saved.", count)
-            self._discard.say(words, link=t.n("Discard it", "Discard them", count))
+            self._discard.say(words, link=t("Discard"))
             self._discard.link.setFocus(Qt.FocusReason.OtherFocusReason)
             return
         super().reject()
