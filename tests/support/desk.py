@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QStackedWidget, QWidget
 
@@ -51,7 +52,8 @@ class Desk:
     """`hands` are clicks and keys on real widgets; nothing here calls a page's methods but to look."""
 
     desktop: Desktop
-    editors: list[EntryEditor] = field(default_factory=list)
+    closed: list[EntryEditor] = field(default_factory=list)
+    """Editors that were driven to their end; their widgets may be gone already."""
 
     @property
     def core(self) -> Core:
@@ -84,17 +86,23 @@ class Desk:
 
     def click(self, name: str, within: QObject | None = None) -> None:
         button = self.find(QAbstractButton, name, within)
-        assert button.isVisible() and button.isEnabled(), f"{name} cannot be clicked"
+        assert button.isVisible(), f"{name} cannot be seen"
+        assert button.isEnabled(), f"{name} cannot be clicked"
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE, on: QWidget | None = None) -> None:
         QTest.keyClick(on or self.inbox.list, key, modifiers)
 
     def type(self, name: str, text: str, within: QObject | None = None) -> None:
-        """Type into a field, over what is there."""
+        """Type into a field, over what is there; beyond ASCII through the input method, as people do."""
         field = self.find(QWidget, name, within)
         QTest.keyClick(field, Qt.Key.Key_A, CTRL)
-        QTest.keyClicks(field, text)
+        if text.isascii():
+            QTest.keyClicks(field, text)
+        else:
+            written = QInputMethodEvent()
+            written.setCommitString(text)
+            QCoreApplication.sendEvent(field, written)
 
     async def built(self) -> None:
         """Until every page is there and the window has the keyboard."""
@@ -138,6 +146,10 @@ class Desk:
         entry = self.inbox.detail.entry
         return entry.title if entry is not None else ""
 
+    def keyboard(self) -> QWidget | None:
+        """The widget that has the window's keyboard."""
+        return self.desktop.window.focusWidget()
+
     def said(self) -> str:
         """What the undo bar says; empty while it is hidden."""
         bar = self.inbox.bar
@@ -173,10 +185,11 @@ class Desk:
         """An answer for `ScriptedDialogs.run`: show the editor, let `hands` work in it, wait until it is closed."""
 
         async def work(editor: EntryEditor) -> int:
-            self.editors.append(editor)
             editor.show()
+            await eventually(lambda: editor.isActiveWindow() or editor.activateWindow())
             await hands(editor)
             await eventually(editor.isHidden)
+            self.closed.append(editor)
             return editor.result()
 
         return work

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt, QTimer, Signal
 
 from devflow.domain.knowledge import Entry
 from devflow.ui.models.words import kind_name
@@ -32,6 +32,7 @@ KEPT = 3_000
 EXCERPT = 220
 MOST_STEPS = 40
 """More separate insertions and removals than this are one reset."""
+_ID = Qt.ItemDataRole.DisplayRole  # where the string list keeps them
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,12 @@ class EntryItem:
     similar: int = 0
 
 
-class EntryModel(QAbstractListModel):
-    """`filled` when rows that were asked for have arrived."""
+class EntryModel(QStringListModel):
+    """`filled` when rows that were asked for have arrived.
+
+    The ids themselves stand in Qt's own string list: a view asks for the number of rows once for every row it lays
+    out, and 50,000 calls into Python would stop the window.
+    """
 
     filled = Signal()
 
@@ -52,7 +57,7 @@ class EntryModel(QAbstractListModel):
         super().__init__(parent)
         self._ctx = ctx
         self._with_similar = with_similar
-        self._ids: list[str] = []
+        self._ids: tuple[str, ...] | None = ()
         self._rows: dict[str, int] | None = None
         self._items: OrderedDict[str, EntryItem] = OrderedDict()
         self._asked: dict[int, None] = {}
@@ -61,20 +66,24 @@ class EntryModel(QAbstractListModel):
         self._soon.setSingleShot(True)
         self._soon.setInterval(0)
         self._soon.timeout.connect(self._read_asked)
+        for moved in (self.rowsInserted, self.rowsRemoved, self.rowsMoved, self.modelReset):
+            moved.connect(self._forget_order)
 
     # what is there
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(self._ids)
+        if self._ids is None:
+            self._ids = tuple(self.stringList())
+        return self._ids
 
     def id_at(self, row: int) -> str | None:
-        return self._ids[row] if 0 <= row < len(self._ids) else None
+        return super().data(self.index(row, 0), _ID) or None
 
     def row_of(self, id: str | None) -> int:
         """The entry's row, or -1."""
         if self._rows is None:
-            self._rows = {each: row for row, each in enumerate(self._ids)}
+            self._rows = {each: row for row, each in enumerate(self.ids)}
         return -1 if id is None else self._rows.get(id, -1)
 
     def item(self, id: str | None) -> EntryItem | None:
@@ -85,15 +94,13 @@ class EntryModel(QAbstractListModel):
         item = self.item(id)
         return None if item is None else item.entry
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._ids)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if not index.isValid() or index.row() >= len(self._ids):
-            return None
         if role not in (OBJECT_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return None
-        item = self._items.get(self._ids[index.row()])
+        id = super().data(index, _ID)
+        if not id:
+            return None
+        item = self._items.get(id)
         if item is None:
             self._ask(index.row())
             return None if role == OBJECT_ROLE else ""
@@ -103,34 +110,57 @@ class EntryModel(QAbstractListModel):
             return f"{item.entry.title}, {kind_name(self._ctx.t, item.entry.kind)}"
         return item.entry.title
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+
     # what changes
 
     def show(self, ids: Sequence[str]) -> None:
         """Take over a new order with as few moves as possible."""
-        new = list(ids)
-        if new == self._ids:
+        new, old = tuple(ids), self.ids
+        if new == old:
             return
-        first, last_old, last_new = _differing(self._ids, new)
-        old_middle, new_middle = self._ids[first:last_old], new[first:last_new]
-        keep = set(new_middle)
-        gone = _runs([first + at for at, id in enumerate(old_middle) if id not in keep])
-        known = set(old_middle)
-        come = _runs([first + at for at, id in enumerate(new_middle) if id not in known])
-        if len(gone) + len(come) > MOST_STEPS:
-            self.beginResetModel()
-            self._set(new)
-            self.endResetModel()
+        first, last_old, last_new = _differing(old, new)
+        keep, known = set(new[first:last_new]), set(old[first:last_old])
+        gone = _runs([row for row in range(first, last_old) if old[row] not in keep])
+        come = _runs([row for row in range(first, last_new) if new[row] not in known])
+        if len(gone) + len(come) > MOST_STEPS or sum(last - start + 1 for start, last in come) > MOST_AT_ONCE:
+            self._replace(new)
             return
-        for start, end in reversed(gone):
-            self.beginRemoveRows(QModelIndex(), start, end)
-            self._set(self._ids[:start] + self._ids[end + 1 :])
-            self.endRemoveRows()
-        arriving = {row for start, end in come for row in range(start, end + 1)}
-        self._reorder([id for row, id in enumerate(new) if row not in arriving])
-        for start, end in come:
-            self.beginInsertRows(QModelIndex(), start, end)
-            self._set(self._ids[:start] + new[start : end + 1] + self._ids[start:])
-            self.endInsertRows()
+        for start, last in reversed(gone):
+            self.removeRows(start, last - start + 1)
+        arriving = {row for start, last in come for row in range(start, last + 1)}
+        if not self._reorder(tuple(id for row, id in enumerate(new) if row not in arriving)):
+            self._replace(new)
+            return
+        for start, last in come:
+            self.insertRows(start, last - start + 1)
+            for row in range(start, last + 1):
+                self.setData(self.index(row, 0), new[row])
+        self._forget_order()
+        self._ids = new
+
+    def _replace(self, new: tuple[str, ...]) -> None:
+        self.setStringList(new)
+        self._ids = new
+
+    def _reorder(self, new: tuple[str, ...]) -> bool:
+        """Move one row to its new place; False where more than one would have to move."""
+        old = self.ids
+        if new == old:
+            return True
+        first, last, _ = _differing(old, new)
+        last -= 1
+        if old[first + 1 : last + 1] == new[first:last]:  # down
+            return self.moveRows(QModelIndex(), first, 1, QModelIndex(), last + 1)
+        if old[first:last] == new[first + 1 : last + 1]:  # up
+            return self.moveRows(QModelIndex(), last, 1, QModelIndex(), first)
+        return False
+
+    def _forget_order(self) -> None:
+        self._ids = None
+        self._rows = None
+        self._asked.clear()
 
     def put(self, entries: Iterable[Entry], similar: Mapping[str, int] | None = None) -> None:
         """Entries as they are now; rows that show them are painted again."""
@@ -155,21 +185,6 @@ class EntryModel(QAbstractListModel):
         if known:
             self._ctx.tasks.launch(self._fetch(known), what="read changed entries", owner=self)
 
-    def _set(self, ids: list[str]) -> None:
-        self._ids = ids
-        self._rows = None
-        self._asked.clear()
-
-    def _reorder(self, ids: list[str]) -> None:
-        if ids == self._ids:
-            return
-        self.layoutAboutToBeChanged.emit()
-        old = self.persistentIndexList()
-        held = [self._ids[index.row()] for index in old]
-        self._set(ids)
-        self.changePersistentIndexList(old, [self.index(self.row_of(id), 0) for id in held])
-        self.layoutChanged.emit()
-
     # reading
 
     def _ask(self, row: int) -> None:
@@ -182,9 +197,10 @@ class EntryModel(QAbstractListModel):
         self._asked.clear()
         if not wanted:
             return
-        low, high = max(0, min(wanted) - READ_AHEAD), min(len(self._ids), max(wanted) + READ_AHEAD + 1)
-        rows = range(low, high) if high - low <= 2 * MOST_AT_ONCE else wanted
-        missing = [self._ids[row] for row in rows if self._ids[row] not in self._items]
+        ids = self.ids
+        low, high = max(0, min(wanted) - READ_AHEAD), min(len(ids), max(wanted) + READ_AHEAD + 1)
+        rows = range(low, high) if high - low <= 2 * MOST_AT_ONCE else [row for row in wanted if row < len(ids)]
+        missing = [ids[row] for row in rows if ids[row] not in self._items]
         if missing:
             self._reading = True
             self._ctx.tasks.launch(self._read(missing), what="read entries", owner=self)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QListView, QWidget
 
 from devflow.ui.look import Look
 from devflow.ui.models.entries import EntryModel
-from devflow.ui.widgets.lists import RowList
+from devflow.ui.widgets.lists import Index, RowList
 
 _Flag = QItemSelectionModel.SelectionFlag
 
@@ -33,6 +33,7 @@ class EntryList(RowList):
         self._marking = False
         self.setModel(model)
         self.setUniformItemSizes(True)
+        self.setLayoutMode(QListView.LayoutMode.SinglePass)  # rows of one height cost nothing to lay out
         self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled, False)
         self.selectionModel().selectionChanged.connect(self._selection_changed)
 
@@ -60,9 +61,15 @@ class EntryList(RowList):
 
     def show_order(self, ids: Sequence[str]) -> None:
         """Take over a new order. A current entry that has left gives its place to the next one."""
-        self.move_off(frozenset(self._entries.ids).difference(ids))
+        current = self.current_id
+        if current is not None and current not in ids:
+            self.move_off(frozenset(self._entries.ids).difference(ids))
+            current = self.current_id
         place = self._place()
         self._entries.show(ids)
+        row = self._entries.row_of(current)
+        if row >= 0 and not self.currentIndex().isValid():  # a wholly new order took the current row away
+            self._move(row, _Flag.ClearAndSelect)
         self._put_back(place)
 
     def move_off(self, leaving: frozenset[str]) -> None:
@@ -166,6 +173,10 @@ class EntryList(RowList):
         bar = self.verticalScrollBar()
         if moved:
             bar.setValue(bar.value() + moved)
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        """Paint again. `QListView` would lay out every row anew, though no row here ever changes its height."""
+        self.viewport().update()
 
     # keys and clicks
 

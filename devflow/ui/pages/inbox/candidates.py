@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from devflow.domain.knowledge import INBOX, Entry, Kind
@@ -34,6 +35,7 @@ class Candidates(Pane):
         self._order: tuple[str, ...] = ()
         self._shown: frozenset[str] = frozenset()
         self._returning: frozenset[str] = frozenset()
+        self._missed: frozenset[str] = frozenset()
         self._take_all = True
         self._focus: str | None = None
         t = ctx.t
@@ -138,7 +140,16 @@ class Candidates(Pane):
         self.filter.clear()
         self._filter_changed()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        missed, self._missed = self._missed, frozenset()
+        if missed:
+            self._changed(missed)
+
     def _changed(self, ids: frozenset[str]) -> None:
+        if not self.isVisible():
+            self._missed |= ids
+            return
         self.model.read_again(ids)
         self._reader.ask()
 

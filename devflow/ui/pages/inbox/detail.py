@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.errors import NotFound
@@ -23,6 +23,7 @@ from devflow.ui.widgets.entry_parts import Checks, Link, Quote, Section
 from devflow.ui.widgets.entry_text import EDGE, DetailScroll, EntryText
 
 MOST_SIMILAR = 5
+READ_AFTER_MS = 40
 ALIKE = 0.3
 """Entries below this score have a few words in common, no more."""
 
@@ -85,6 +86,11 @@ class CandidateDetail(Pane):
         column.addWidget(self._head())
         column.addWidget(self._scroll, 1)
         self._beside = Refresher(ctx.tasks, self._read_beside, "read what stands beside a candidate", self)
+        # A moment later, so that a decision on the row before is written first, and rows passed by are never read.
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(READ_AFTER_MS)
+        self._soon.timeout.connect(self._beside.ask)
 
     @property
     def entry(self) -> Entry | None:
@@ -113,7 +119,7 @@ class CandidateDetail(Pane):
             self.similar.hide()
             self._checks.show_checks(())
         self._show_quote(entry)
-        self._beside.ask()
+        self._soon.start()
 
     def refresh_beside(self) -> None:
         """Something else changed: similar entries and conflicts may be others now."""

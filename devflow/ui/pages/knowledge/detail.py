@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
@@ -23,6 +23,8 @@ from devflow.ui.widgets.entry_parts import FactsGrid, Link, Section
 from devflow.ui.widgets.entry_text import EDGE, DetailScroll, EntryText
 from devflow.ui.widgets.entry_timeline import timeline_items
 from devflow.ui.widgets.timeline import Timeline
+
+READ_AFTER_MS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,11 @@ class EntryDetail(Pane):
         self.timeline.setAccessibleName(t("Timeline"))
         self._lay_out()
         self._beside = Refresher(ctx.tasks, self._read_beside, "read what stands beside an entry", self)
+        # A moment later, so that a decision on the row before is written first, and rows passed by are never read.
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(READ_AFTER_MS)
+        self._soon.timeout.connect(self._beside.ask)
         ctx.theme.changed.connect(self._tone_status)
 
     @property
@@ -111,7 +118,7 @@ class EntryDetail(Pane):
             self._used_in.show_link("")
             self.conflict.hide()
             self.timeline.set_items([])
-        self._beside.ask()
+        self._soon.start()
 
     def refresh(self) -> None:
         """Something changed that may show here."""

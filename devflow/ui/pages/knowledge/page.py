@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from devflow.domain.errors import NotFound
@@ -38,6 +38,7 @@ class KnowledgePage(QWidget):
         self._view = LibraryView()
         self._known = False
         self._pinned: str | None = None
+        self._missed: frozenset[str] = frozenset()
         self._narrow = False
         self._editing = False
         self.review = Review(ctx, History(), self)
@@ -185,7 +186,10 @@ class KnowledgePage(QWidget):
         self._right.setCurrentWidget(self.detail)
 
     def _changed(self, ids: frozenset[str]) -> None:
-        if not self._known:
+        if not self._known or not ids:
+            return
+        if not self.isVisible():  # a large library is not read for nobody, in the way of other work
+            self._missed |= ids
             return
         self.model.read_again(ids)
         self._reader.ask()
@@ -321,6 +325,11 @@ class KnowledgePage(QWidget):
             corner = self.pane.filters.mapTo(self, QPoint(0, self.pane.filters.height() + 4))
             self._popup.setGeometry(corner.x(), corner.y(), 240, min(560, self.height() - corner.y() - 16))
             self._popup.raise_()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        missed, self._missed = self._missed, frozenset()
+        self._changed(missed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
