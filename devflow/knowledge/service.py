@@ -30,6 +30,7 @@ from devflow.knowledge.settings import Settings
 from devflow.knowledge.similar import similar
 from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit, SearchResult
+from devflow.retrieval.similar import similar_entries
 from devflow.store import entries, entry_lists
 from devflow.store.database import Database, Session
 from devflow.store.entry_lists import ANY, Facets, Filters
@@ -121,6 +122,14 @@ class Knowledge:
         return await self._db.read(
             lambda session: similar(session, id_or_text, min(queries.check_limit(limit), SEARCH_MAX))
         )
+
+    async def knowledge_alike(self, id_or_text: str, limit: int = 5) -> tuple[Hit, ...]:
+        """Entries, archived ones left out, that say nearly the same as an entry (by its id) or a text.
+
+        The score is absolute: the share (0–1) of their terms that the two have in common.
+        """
+        most = min(queries.check_limit(limit), SEARCH_MAX)
+        return await self._db.read(lambda session: similar_entries(session, id_or_text, limit=most))
 
     async def knowledge_repeats(self, title: str, content: str) -> str | None:
         """The id of an entry, in any status, that says exactly the same: the editor warns of it."""

@@ -19,8 +19,8 @@ from devflow.ui.widgets.chips import Label
 from devflow.ui.widgets.entry_compare import EntryCompare
 from devflow.ui.widgets.entry_form import EMPTY, EntryForm, Fields
 
-ALIKE = 0.6
-"""A score of `knowledge_similar` from which the editor says that something like it is there."""
+ALIKE = 0.5
+"""The share of common terms from which the editor says that something like it is there."""
 _LOOK_AFTER_MS = 400
 
 
@@ -45,6 +45,7 @@ class EntryEditor(QDialog):
         self._put_aside: Fields | None = None
         self._busy = False
         self._leave = False
+        self.looked = 0  # how often the library was asked for repetitions
         self.saved: Saved | None = None
         self.setWindowTitle(t("New entry") if entry is None else t("Edit entry"))
         self.form = EntryForm(ctx)
@@ -241,23 +242,30 @@ class EntryEditor(QDialog):
     # repetitions
 
     async def _look_for_repeats(self) -> None:
-        fields, knowledge, t = self.form.fields(), self._ctx.services.knowledge, self._ctx.t
-        if not fields.title or not fields.content.strip():
+        fields = self.form.fields()
+        warning, details = "", ""
+        if fields.title and fields.content.strip():
+            warning, details = await self._repetition(fields)
+        self.looked += 1
+        if not warning:
             self.repeats.hide()
-            return
+        elif fields == self.form.fields():
+            self.repeats.say(warning)
+            self.repeats.words.setToolTip(details)
+
+    async def _repetition(self, fields: Fields) -> tuple[str, str]:
+        """What to say of an entry that is there already, and its text; empty where none is like it."""
+        knowledge, t = self._ctx.services.knowledge, self._ctx.t
         mine = self._entry.id if self._entry is not None else ""
         same = await knowledge.knowledge_repeats(fields.title, fields.content)
         if same is not None and same != mine:
             other = await knowledge.knowledge_get(same)
-            self.repeats.say(t("“{title}” says exactly the same.", title=other.title))
-            return
-        hits = await knowledge.knowledge_similar(f"{fields.title}\n{fields.content}", 2)
-        alike = [hit for hit in hits if hit.entry.id != mine and hit.score >= ALIKE]
-        if alike:
-            self.repeats.say(t("“{title}” says something similar.", title=alike[0].entry.title))
-            self.repeats.words.setToolTip(alike[0].entry.content[:600])
-        else:
-            self.repeats.hide()
+            return t("“{title}” says exactly the same.", title=other.title), ""
+        hits = await knowledge.knowledge_alike(f"{fields.title}\n{fields.content}", 2)
+        for hit in hits:
+            if hit.entry.id != mine and hit.score >= ALIKE:
+                return t("“{title}” says something similar.", title=hit.entry.title), hit.entry.content[:600]
+        return "", ""
 
     # leaving
 

@@ -24,8 +24,8 @@ from devflow.ui.widgets.entry_text import EDGE, DetailScroll, EntryText
 
 MOST_SIMILAR = 5
 READ_AFTER_MS = 40
-ALIKE = 0.3
-"""Entries below this score have a few words in common, no more."""
+ALIKE = 0.25
+"""Entries that share less than this of their terms have a few words in common, no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class CandidateDetail(Pane):
             return
         try:
             conflicts = await knowledge.knowledge_conflicts(entry.id)
-            similar = await knowledge.knowledge_similar(entry.id, MOST_SIMILAR)
+            similar = await knowledge.knowledge_alike(entry.id, MOST_SIMILAR)
         except NotFound:  # erased a moment ago; the list hears of it too
             return
         origin = await provenance(self._ctx, entry)
