@@ -6,7 +6,6 @@ What takes long to import (services, pages) is imported once it is known that th
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -22,7 +21,6 @@ from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 
 from devflow.app import logs
-from devflow.app.collector import calm
 from devflow.app.desktop_instance import OnlyOne
 from devflow.app.paths import AppPaths
 from devflow.domain.errors import UserFacing
@@ -43,7 +41,6 @@ def run(paths: AppPaths, arguments: Sequence[str] = ()) -> int:
     only = OnlyOne(paths.home)
     if not only.claim():
         return 0
-    gc.disable()  # until `GarbageCollector` takes over: imports make no garbage worth a look
     try:
         return int(qasync.run(_main(app, paths, only)))
     finally:
@@ -68,7 +65,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
         loop.set_exception_handler(desktop.loop_failed)
         sys.excepthook = desktop.slot_failed
         desktop.window.show()
-        calm()
+        garbage.settle()
         log.info("window shown by process %d", os.getpid())
         await ends.asked
     except UserFacing as error:

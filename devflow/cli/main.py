@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import os
 import sys
@@ -56,6 +57,7 @@ def _run(words: Sequence[str], output: Output) -> int:
 
 
 def _dispatch(paths: AppPaths, args: Any, output: Output) -> int:
+    gc.disable()  # imports make no garbage, and looking for it takes a tenth of their time
     if not hasattr(args, "run") and not hasattr(args, "run_alone"):
         # Before Qt, for PySide reads the whole source of every module that is imported after it.
         importlib.import_module("devflow.app.core")
@@ -70,6 +72,7 @@ def _dispatch(paths: AppPaths, args: Any, output: Output) -> int:
             return int(args.run_alone(paths, args, output))
         return asyncio.run(_with_core(paths, args, output))
     finally:
+        gc.enable()
         stop_logging()
 
 
@@ -77,6 +80,7 @@ async def _with_core(paths: AppPaths, args: Any, output: Output) -> int:
     from devflow.app.core import opened
 
     async with opened(paths) as core:
+        gc.enable()
         return int(await args.run(core, args, output))
 
 

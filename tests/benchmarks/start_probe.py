@@ -5,39 +5,53 @@ interactive when that letter has been painted. Prints one JSON object and closes
 the parent's `time.monotonic()` from before the process was made. With ASK the question is sent, and the window closed
 in the middle of the answer.
 
-Nothing is imported here that the application imports: in which order it does so is part of what is measured. A timer of
-the system looks for the application's object and puts the witness beside it.
+Nothing is imported here that the application imports: in which order it does so is part of what is measured. The witness
+is put beside the application's object when `make_application` has made it.
 """
 
 from __future__ import annotations
 
-import signal
 import sys
-import time
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 
-STARTED = float(sys.argv[2])
-HOME = sys.argv[1]
+WATCHED = "devflow.app.desktop_run"
+HOME, STARTED = sys.argv[1], float(sys.argv[2])
 ASK = sys.argv[3] if len(sys.argv) > 3 else ""
-LOOK_S = 0.002
 
 
-def look(*_signal: object) -> None:
-    """Runs on the main thread, between two instructions of whatever it does."""
-    widgets = sys.modules.get("PySide6.QtWidgets")
-    if widgets is not None and getattr(widgets, "QApplication", None) is not None:
-        if widgets.QApplication.instance() is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            from tests.benchmarks.witness import Witness
+class Finder:
+    """Finds the one module whose function is wrapped; every other is found as ever."""
 
-            kept.append(Witness(STARTED, ASK))
+    def __init__(self) -> None:
+        self.kept: list[object] = []
 
+    def find_spec(
+        self, name: str, path: list[str] | None = None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != WATCHED:
+            return None
+        spec = PathFinder.find_spec(name, path)
+        assert spec is not None and spec.loader is not None
+        load = spec.loader.exec_module
 
-kept: list[object] = []
+        def load_and_wrap(module: ModuleType) -> None:
+            load(module)
+            make = module.make_application
+            module.make_application = lambda *arguments: self._witnessed(make(*arguments))  # type: ignore[attr-defined]
+
+        spec.loader.exec_module = load_and_wrap  # type: ignore[method-assign]
+        return spec
+
+    def _witnessed(self, application: object) -> object:
+        from tests.benchmarks.witness import Witness
+
+        self.kept.append(Witness(STARTED, ASK))
+        return application
 
 
 def main() -> int:
-    signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, LOOK_S, LOOK_S)
+    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
     from devflow.cli import main as devflow
 
     return devflow(["--home", HOME])

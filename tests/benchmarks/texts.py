@@ -91,7 +91,9 @@ class Words:
             topic_en, topic_zh = random.choice(self._topics)
             parts.append(f"## {self._chinese(topic_zh, topic_en)}\n\n")
             parts += ["".join(self._chinese(topic_zh, topic_en) for _ in range(4)) + "\n\n" for _ in range(2)]
-            parts.append("".join(f"- **{random.choice(topic_zh)}**：{self._chinese(topic_zh, topic_en)}\n" for _ in range(4)))
+            parts.append(
+                "".join(f"- **{random.choice(topic_zh)}**：{self._chinese(topic_zh, topic_en)}\n" for _ in range(4))
+            )
             code = "\n".join(_snippet(random, topic_en) for _ in range(random.randint(2, 8)))
             parts.append(f"\n```python\n{code}\n```\n\n")
         return "".join(parts)[:characters]
@@ -111,7 +113,9 @@ class Words:
             en, zh = topic()
             made["rare"].append(both(random.choice(zh), random.choice(en)))
             made["common"].append(both(random.choice(HEAD_ZH[10:]), random.choice(HEAD_EN[22:])))
-            made["absent"].append(both("".join(random.choices("犇羴鱻麤龘靐齉爨", k=3)), f"zq{random.randrange(10**6)}xv"))
+            made["absent"].append(
+                both("".join(random.choices("犇羴鱻麤龘靐齉爨", k=3)), f"zq{random.randrange(10**6)}xv")
+            )
             made["question"].append(
                 both(
                     f"为什么{random.choice(zh)}的时候{random.choice(HEAD_ZH[24:])}会{random.choice(zh)}，应该怎么"
@@ -172,5 +176,5 @@ def _snippet(random: Random, words: Sequence[str]) -> str:
         f"def {name}(self, {other}: int = {random.randrange(100)}) -> str:\n"
         f'    """Return the {name} of {other}."""\n'
         f"    for each in range({other}):\n"
-        f"        self.{random.choice(words)}[each] = f\"{{each}}-{random.choice(words)}\"  # {random.choice(words)}"
+        f'        self.{random.choice(words)}[each] = f"{{each}}-{random.choice(words)}"  # {random.choice(words)}'
     )

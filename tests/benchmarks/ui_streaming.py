@@ -72,17 +72,18 @@ async def _measure(home: Path, base_url: str) -> tuple[list[float], float, str]:
     from PySide6.QtCore import Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from devflow.app.collector import calm
     from devflow.app.desktop import Desktop
     from devflow.app.paths import app_paths
     from devflow.domain.conversation import ModelChoice
     from devflow.domain.provider import ProviderDraft, Roles
+    from devflow.ui.garbage import GarbageCollector
     from devflow.ui.pages.chat import ChatPage
     from devflow.ui.window import Pages
     from tests.support.waiting import until
 
     app = QApplication.instance()
     assert isinstance(app, QApplication)
+    garbage = GarbageCollector()  # as the application does
     desktop = await Desktop.open(app, app_paths(home), pages=Pages(chat=ChatPage))
     config = await desktop.core.models.add(ProviderDraft("Scripted", base_url, models=("scripted",)))
     await desktop.core.models.save_roles(Roles(main=ModelChoice(config.id, "scripted")))
@@ -91,7 +92,7 @@ async def _measure(home: Path, base_url: str) -> tuple[list[float], float, str]:
     page = desktop.window.page("chat")
     assert isinstance(page, ChatPage)
     await desktop.tasks.settled()
-    calm()
+    garbage.settle()
 
     late: list[float] = []
     last = time.perf_counter()
@@ -120,6 +121,7 @@ async def _measure(home: Path, base_url: str) -> tuple[list[float], float, str]:
     views = [block.text for block in page.transcript.blocks[-1].answers.values()]
     shown = "".join(view.source for view in views if view is not None)
     await desktop.close()
+    garbage.close()
     return late, seconds, shown
 
 
@@ -137,12 +139,8 @@ def report(late: Sequence[float], seconds: float, characters: int) -> bool:
     return held
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--characters", type=int, default=100_000)
-    parser.add_argument("--rate", type=int, default=200, help="tokens per second")
-    options = parser.parse_args(argv)
-
+def streamed(characters: int, rate: int) -> tuple[list[float], float, bool]:
+    """Lateness of each tick in ms, seconds of the whole answer, and whether the whole of it is shown in the end."""
     import qasync
     from PySide6.QtWidgets import QApplication
 
@@ -151,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     app.setQuitOnLastWindowClosed(False)
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, options.characters, options.rate), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, characters, rate), daemon=True)
     process.start()
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -159,11 +157,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         ours.send("done")
         process.join(5)
-    expected = answer_of(options.characters)
-    if shown != expected:
-        print(f"the text shown differs: {len(shown):,} of {len(expected):,} characters")
+    return late, seconds, shown == answer_of(characters)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--characters", type=int, default=100_000)
+    parser.add_argument("--rate", type=int, default=200, help="tokens per second")
+    options = parser.parse_args(argv)
+    late, seconds, whole = streamed(options.characters, options.rate)
+    if not whole:
+        print("the text that is shown is not the whole answer")
         return 1
-    return 0 if report(late, seconds, len(expected)) else 1
+    return 0 if report(late, seconds, len(answer_of(options.characters))) else 1
 
 
 if __name__ == "__main__":
