@@ -37,7 +37,7 @@ _CODE = (
 
 async def chat_approval(stage: Stage) -> None:
     """A question answered from two entries, two files read, and a third call that asks."""
-    server = stage.on_close.enter_context(OpenAIServer(models=["qwen3-coder:30b"], context_window=32_768))
+    server = stage.on_close.enter_context(OpenAIServer(models=["qwen3-coder:30b"], context_window=32_000))
     await _set_up(stage, server)
     page = await _page(stage)
     page.start_new()
@@ -119,10 +119,10 @@ async def _set_up(stage: Stage, server: OpenAIServer) -> None:
             "pitfall",
             stage.say("A deferred transaction does not wait when it upgrades", "延迟事务升级为写事务时不等锁"),
             stage.say(
-                "Writing inside a read transaction returns SQLITE_BUSY at once; busy_timeout has no effect and callers"
-                " see `database is locked`. Take the write lock at the start.",
-                "读事务里再写会立刻得到 SQLITE_BUSY，busy_timeout 不生效，调用方看到 `database is locked`。"
-                "同时写库的写事务一开始就取写锁。",
+                "When the MCP server and the window write at once, `database is locked` comes from a transaction that"
+                " reads first: upgrading it returns SQLITE_BUSY at once. Take the write lock at the start.",
+                "MCP 服务和窗口同时写库时报 `database is locked`：读事务里再写会立刻得到 SQLITE_BUSY，"
+                "busy_timeout 不生效。写事务一开始就取写锁。",
             ),
         ),
         (
@@ -131,7 +131,8 @@ async def _set_up(stage: Stage, server: OpenAIServer) -> None:
             stage.say(
                 "The window and the MCP server write through one store layer and meet only at transaction edges; keep"
                 " those short, and nobody sees `database is locked`.",
-                "窗口与 MCP 服务只在事务边界相遇，事务保持短小；同时写库时 store 层只用一个写连接。",
+                "MCP 服务和窗口同时写库时只在事务边界相遇，事务保持短小；store 层只用一个写连接，"
+                "就不会偶尔报 `database is locked`。",
             ),
         ),
     ):

@@ -14,7 +14,7 @@ from devflow.app.core import Core
 from devflow.domain.ids import now
 from devflow.domain.knowledge import EntryEdit, Evidence, draft
 from devflow.knowledge.acts import Actor
-from devflow.store import entries
+from devflow.store import citations, entries
 from devflow.store.database import Unit
 
 Say = Callable[[str, str], str]
@@ -63,6 +63,7 @@ async def seed_library(core: Core, say: Say) -> Seeded:
         say("Start write transactions with `BEGIN IMMEDIATE`.", "写事务请以 `BEGIN IMMEDIATE` 开始。"),
     )
     await core.knowledge.knowledge_update(seeded.first, EntryEdit(before.version, content=content), actor=USER)
+    await _cite(core, seeded.first, say)
     detail = {"conversation": chat.id, "message": ""}
     for id, row in zip(seeded.others, rows, strict=True):
         for _ in range(row.reused):
@@ -76,6 +77,20 @@ async def seed_library(core: Core, say: Say) -> Seeded:
     return seeded
 
 
+async def _cite(core: Core, entry_id: str, say: Say) -> None:
+    """Three conversations whose answers cite the entry."""
+    for question in (
+        say("Why is it busy?", "为什么一直忙？"),
+        say("Who writes?", "谁在写？"),
+        say("And now?", "现在呢？"),
+    ):
+        chat = await core.conversations.create()
+        run = await core.turns.send(chat.id, question)
+        await core.turns.wait(run.id)
+        answer = (await core.conversations.path(chat.id)).messages[-1].id
+        await core.db.write(lambda unit, answer=answer: citations.record(unit, answer, entry_id))
+
+
 async def seed_inbox(core: Core, say: Say, folder: Path) -> Seeded:
     """Candidates with evidence in a real conversation, one of them like a published entry."""
     await asyncio.to_thread(lambda: folder.mkdir(parents=True, exist_ok=True))
@@ -87,13 +102,13 @@ async def seed_inbox(core: Core, say: Say, folder: Path) -> Seeded:
         await _age(core, id, row.minutes)
         seeded.others.append(id)
     seeded.first = seeded.others[0]
-    like = await core.knowledge.knowledge_similar(seeded.first, 2)
-    marks = {seeded.first: max(1, len(like)), seeded.others[2]: 1, seeded.others[5]: 1}
-    published = (await core.knowledge.knowledge_list(limit=2)).entries
+    published = (await core.knowledge.knowledge_list(limit=50)).entries
+    like = next(entry for entry in published if entry.content.startswith(say("When a bounded queue", "有界队列满时")))
+    links = {seeded.first: (like,), seeded.others[2]: published[:1], seeded.others[5]: published[1:2]}
 
     def link(unit: Unit) -> None:
-        for id, count in marks.items():
-            for other in published[:count]:
+        for id, others in links.items():
+            for other in others:
                 entries.link(unit, id, other.id, "similar", 0.84)
 
     await core.db.write(link)

@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from devflow.app.core import opened
 from devflow.domain.conversation import Conversation, Draft, Origin
 from devflow.domain.messages import english
 from devflow.ui.models.conversations import ConversationItem, Header, HitItem, grouped, shown_title, when_words
@@ -225,3 +226,23 @@ def _titles(chat: Chat) -> list[str]:
 
 def _row(chat: Chat, title: str) -> int:
     return next(row for row, item in enumerate(chat.page.list.model.items) if item.title == title)
+
+
+async def test_the_conversation_that_was_open_is_open_again_after_a_restart(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        await chat.asked("first")
+        await chat.asked_in_new("second")
+        await chat.desktop.tasks.settled()
+    async with open_chat() as chat:
+        await chat.shown(lambda: bool(chat.page.session.turns))
+        assert chat.page.top.title.text == "second"
+
+
+async def test_another_processs_conversation_appears_without_a_click(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        await chat.asked("first")
+        async with opened(chat.core.paths) as other:
+            made = await other.conversations.create()
+            await other.conversations.rename(made.id, "from elsewhere")
+        await chat.listed(lambda: "from elsewhere" in _titles(chat))
+        assert chat.page.top.title.text == "first"

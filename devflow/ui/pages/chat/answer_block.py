@@ -17,7 +17,7 @@ from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_views import AnswerView
 from devflow.ui.widgets import MarkdownView
 
-_CARD_GAP, _INDENT = 8, 22
+_CARD_GAP, _INDENT, _AFTER_CALLS = 8, 22, 4
 
 References = Mapping[str, tuple[str, str]]
 
@@ -30,9 +30,11 @@ class AnswerBlock(QWidget):
         ctx: UiContext,
         acts: TurnActs,
         view: AnswerView,
+        *,
         live: LiveText | None,
         references: References,
         width: int,
+        follows: bool,
     ) -> None:
         super().__init__()
         self._ctx = ctx
@@ -45,6 +47,7 @@ class AnswerBlock(QWidget):
         self.text: MarkdownView | None = None
         self._references = references
         self._width = width
+        self._follows = follows
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -107,6 +110,8 @@ class AnswerBlock(QWidget):
             self.text.link_activated.connect(self._acts.open_link)
             place = (self._thinking is not None) + (self._thought_row is not None)
             self._column.insertWidget(place, self.text)
+            if self._follows and not place:
+                self._column.setContentsMargins(0, _AFTER_CALLS, 0, 0)
         return self.text
 
     def _show_thinking(self, reasoning: str, *, busy: bool) -> None:

@@ -58,6 +58,7 @@ class ChatPage(QWidget):
         self._shortcuts()
         self._show(fresh=True)
         self.list.refresh()
+        ctx.tasks.launch(self.session.reopen(), what="reopen conversation", owner=self)
 
     # what the window asks
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
 
 from devflow.agent.deciding import Decision
 from devflow.domain.conversation import ModelChoice
@@ -20,7 +21,9 @@ from devflow.ui.widgets.markdown.highlight import warm_up
 
 
 class PageActs(QObject):
-    """`sent` when a message was recorded; `unsent(text, error)` when not: the text stays in the composer."""
+    """None of its acts is cancelled with the page: what was begun is recorded, then told to whoever still listens.
+
+    `sent` when a message was recorded; `unsent(text, error)` when not: the text stays in the composer."""
 
     sent = Signal()
     unsent = Signal(str, object)
@@ -62,10 +65,12 @@ class PageActs(QObject):
         try:
             await self._ctx.services.turns.send(await self._session.ensure(), text)
         except UserFacing as error:
-            self._session.typed(text)
-            self.unsent.emit(text, error)
+            if isValid(self):
+                self._session.typed(text)
+                self.unsent.emit(text, error)
         else:
-            self.sent.emit()
+            if isValid(self):
+                self.sent.emit()
         finally:
             self._sending = False
 
@@ -106,6 +111,8 @@ class PageActs(QObject):
     async def _save_candidate(self, message_id: str) -> None:
         t = self._ctx.t
         done = await self._ctx.services.extraction.save_as_candidate(message_id)
+        if not isValid(self):
+            return
         self._saved = done.entries[0] if done.entries else None
         if self._saved is None and done.repeated:
             self._saved = await self._ctx.services.knowledge.knowledge_get(done.repeated[0])
@@ -135,7 +142,9 @@ class PageActs(QObject):
         self._launch(self._branched(message_id), "branch conversation")
 
     async def _branched(self, message_id: str) -> None:
-        self.branched.emit((await self._ctx.services.conversations.branch_from(message_id)).id)
+        made = await self._ctx.services.conversations.branch_from(message_id)
+        if isValid(self):
+            self.branched.emit(made.id)
 
     def _choose_sibling(self, message_id: str) -> None:
         self._launch(self._ctx.services.conversations.choose_sibling(message_id), "choose alternative")
@@ -156,13 +165,17 @@ class PageActs(QObject):
     # cards and sources
 
     def _decide(self, card: ApprovalCard, allow: bool, reason: str, arguments: str | None) -> None:
-        self._launch(self._decided(card, Decision(allow, reason, arguments)), "decide about a call")
+        self._launch(
+            self._decided(card, Decision(allow, reason, arguments, shown=card.call.shown_hash)), "decide about a call"
+        )
 
     async def _decided(self, card: ApprovalCard, decision: Decision) -> None:
         t = self._ctx.t
         try:
             await self._ctx.services.turns.decide(card.call.id, decision)
         except UserFacing as error:
+            if not isValid(card):
+                raise
             card.refuse(" ".join(part for part in (error.render(t), error.render_hint(t)) if part))
 
     def judge(self, receipt_id: str, ref: str, verdict: int | None) -> None:

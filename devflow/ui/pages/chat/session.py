@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Path, Role
+from devflow.domain.errors import NotFound
 from devflow.domain.events import CallsChanged, LibrarySearchDone, MessageStarted, RunChanged
 from devflow.domain.knowledge import Project
 from devflow.ui.context import UiContext
 from devflow.ui.models.refresh import Refresher
 from devflow.ui.pages.chat.turn_views import Loaded, TurnView, references, turns_of
 
+GROUP = "chat"
+"""Settings group: `conversation`, the one that was open last."""
 _DRAFT_AFTER_MS = 500
 _NEWEST, _BEFORE = 120, 60
 """Messages whose runs, receipts and calls are read at first, and so many before one that is jumped to."""
@@ -67,7 +70,20 @@ class ChatSession(QObject):
         self.at_message = at_message
         self._from = None
         self._fresh = True
+        self._ctx.tasks.launch(self._ctx.services.settings.update(GROUP, conversation=conversation_id), what="remember")
         return self._refresher.ask()
+
+    async def reopen(self) -> None:
+        """Open the conversation that was open last, unless something was begun meanwhile."""
+        last = (await self._ctx.services.settings.get(GROUP)).get("conversation")
+        if not isinstance(last, str) or self._id is not None or self._draft is not None:
+            return
+        try:
+            found = await self._ctx.services.conversations.get(last)
+        except NotFound:
+            return
+        if found.deleted_at is None and self._id is None and self._draft is None:
+            self.open(last)
 
     def start_new(self) -> None:
         """An empty one, which becomes a row with its first word. The folder is kept: work goes on in the same place."""
@@ -94,6 +110,7 @@ class ChatSession(QObject):
         if self._id is None:
             self._id = made.id
             self._refresher.ask()
+            await self._ctx.services.settings.update(GROUP, conversation=made.id)
         return made.id
 
     # the draft

@@ -157,7 +157,15 @@ class TurnBlock(QWidget):
             block = self.answers.get(view.message.id)
             if block is None:
                 live = self._live(view.message.id)
-                block = AnswerBlock(self._ctx, self._acts, view, live, self._references, self._width)
+                block = AnswerBlock(
+                    self._ctx,
+                    self._acts,
+                    view,
+                    live=live,
+                    references=self._references,
+                    width=self._width,
+                    follows=place > 0,
+                )
                 self.answers[view.message.id] = block
                 self._answer_column.insertWidget(place, block)
                 continue
