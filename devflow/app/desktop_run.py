@@ -45,6 +45,7 @@ def run(paths: AppPaths, arguments: Sequence[str] = ()) -> int:
         return int(qasync.run(_main(app, paths, only)))
     finally:
         only.release()
+        gc.freeze()  # the process ends: walking all there is once more would be most of the time that takes
 
 
 async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
