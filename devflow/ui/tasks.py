@@ -54,6 +54,13 @@ class TaskOwner:
         while self._tasks:
             await asyncio.wait(tuple(self._tasks))
 
+    async def finish(self, begin: Callable[[], object]) -> None:
+        """Call `begin` and wait for what it launched: the last writes of a page that closes are not cut."""
+        before = frozenset(self._tasks)
+        begin()
+        if begun := self._tasks - before:
+            await asyncio.wait(begun)
+
     async def close(self) -> None:
         """Cancel what still runs and wait for it to end."""
         tasks = tuple(self._tasks)

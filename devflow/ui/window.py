@@ -311,7 +311,7 @@ class MainWindow(QMainWindow):
 
     async def save_state(self) -> None:
         """Store geometry and splitters, and let the pages keep what was typed."""
-        self._close_pages()
+        await self._tasks.finish(self._close_pages)
         self._remembered = remember(self, self.current, self._remembered)
         await self._services.settings.save(GROUP, self._remembered)
 

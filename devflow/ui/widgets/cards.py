@@ -99,7 +99,8 @@ class OptionRow(QWidget):
         self.setMinimumHeight(height)
         self.title = Label(title, "body-strong" if icon else "ui")
         self.explanation = Label(explanation, "small", "muted", wrap=True)
-        self.explanation.setVisible(bool(explanation))
+        if not explanation:  # never "show if": what has no parent yet would be shown as a window of its own
+            self.explanation.hide()
         self.icon: IconLabel | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(1 if icon else 0, 6, 0, 6)
@@ -172,7 +173,8 @@ class NoticeStrip(QFrame):
         self._icon = IconLabel(look, _NOTICE_ICONS[tone], _NOTICE_COLORS.get(tone, tone), 14)
         self.words = Label(text, "small", wrap=True)
         self.link = Button(look, link, variant="link")
-        self.link.setVisible(bool(link))
+        if not link:
+            self.link.hide()
         self.link.clicked.connect(self.acted)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 9, 12, 9)
