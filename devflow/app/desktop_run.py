@@ -6,6 +6,7 @@ What takes long to import (services, pages) is imported once it is known that th
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
