@@ -7,11 +7,14 @@ from typing import Literal
 
 from devflow.agent.engine import Engine
 from devflow.domain.conversation import Conversation
+from devflow.domain.errors import Refused
+from devflow.domain.messages import N_
 from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
-from devflow.store import conversations, runs
+from devflow.store import conversations, runs, settings
 from devflow.store.database import Session, Unit
-from devflow.tools.policy import add_rule, rule_for
+from devflow.tools.policy import GROUP, Rule, rule_for, with_rule
 from devflow.tools.registry import parse_arguments
+from devflow.tools.tool import Tool, ToolContext
 
 Scope = Literal["once", "conversation", "always"]
 """How far a yes reaches: this call, the same one in this conversation, or the same one in this workspace."""
@@ -19,12 +22,17 @@ Scope = Literal["once", "conversation", "always"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`reason` is what the model is told of a denial, in the user's words. `arguments`: edited ones, as JSON text."""
+    """`reason` is what the model is told of a denial, in the user's words. `arguments`: edited ones, as JSON text.
+
+    `shown`: `ToolCall.shown_hash` of the call as its decider saw it; a yes to anything else is refused. None: whoever
+    decides looks at no card that could be out of date.
+    """
 
     allow: bool
     reason: str = ""
     arguments: str | None = None
     scope: Scope = "once"
+    shown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +49,37 @@ async def decide(engine: Engine, call_id: str, decision: Decision) -> Outcome:
     """Record the decision, if the call still waits for one; of two clicks the first counts.
 
     Edited arguments are checked again and shown again with a new preview: they run only once they were allowed as shown
-    (spec 03, rule 2). Raises the tool's refusal where they cannot work.
+    (spec 03, rule 2). Raises the tool's refusal where they cannot work, and `Refused` for a yes to what has changed
+    since it was shown; nothing is recorded then.
     """
     call = await engine.db.read(lambda session: runs.call(session, call_id))
     if decision.allow and decision.arguments is not None and decision.arguments != call.arguments:
-        return await _show_edited(engine, call, decision.arguments)
-    outcome = await engine.db.write(lambda unit: _record(unit, engine, call_id, decision))
-    if outcome.decided and decision.allow and decision.scope != "once":
-        await _keep_rule(engine, call, decision.scope)
-    return outcome
+        return await _show_edited(engine, call, decision.arguments, decision.shown)
+    rule = await _rule(engine, call, decision.scope) if decision.allow and decision.scope != "once" else None
+    return await engine.db.write(lambda unit: _record(unit, engine, call_id, decision, rule))
 
 
-async def _keep_rule(engine: Engine, call: ToolCall, scope: Scope) -> None:
-    """Remember the yes for exactly this tool and target, in this workspace (spec 03, rule 4)."""
+async def _rule(engine: Engine, call: ToolCall, scope: Scope) -> Rule:
+    """The yes for exactly this tool and target, in this workspace (spec 03, rule 4)."""
     conversation, only = await engine.db.read(lambda session: _scene(session, call))
     context = await engine.tool_context(conversation.id, conversation.project)
-    tool = engine.tools(context, only)[call.tool]
+    tool = _tool(engine, context, only, call)
     subject = tool.subject(parse_arguments(tool, call.arguments))
     workspace = conversation.project.path if conversation.project else ""
     within = conversation.id if scope == "conversation" else None
-    await add_rule(engine.settings, rule_for(subject, workspace, conversation_id=within))
+    return rule_for(subject, workspace, conversation_id=within)
 
 
-async def _show_edited(engine: Engine, call: ToolCall, arguments: str) -> Outcome:
+async def _show_edited(engine: Engine, call: ToolCall, arguments: str, shown: str | None) -> Outcome:
     conversation, only = await engine.db.read(lambda session: _scene(session, call))
     context = await engine.tool_context(conversation.id, conversation.project)
-    tool = engine.tools(context, only)[call.tool]
+    tool = _tool(engine, context, only, call)
     parsed = parse_arguments(tool, arguments)
     tool.needs_approval(parsed, context)  # raises for what is denied outright
     preview = await tool.preview(parsed, context)
 
     def work(unit: Unit) -> Outcome:
+        _refuse_other_than_shown(runs.call(unit.session, call.id), shown)
         changed = runs.compare_and_set_call(
             unit,
             call.id,
@@ -94,12 +102,37 @@ def _scene(session: Session, call: ToolCall) -> tuple[Conversation, tuple[str, .
     return conversations.get(session, run.conversation_id), runs.tools_of(session, run.id)
 
 
-def _record(unit: Unit, engine: Engine, call_id: str, decision: Decision) -> Outcome:
-    """The run becomes ours with the decision, so that no recovery elsewhere takes it for abandoned."""
+def _tool(engine: Engine, context: ToolContext, only: tuple[str, ...] | None, call: ToolCall) -> Tool:
+    tool = engine.tools(context, only).get(call.tool)
+    if tool is None:
+        raise Refused(
+            N_("The tool {tool} is not available any more."),
+            N_("Deny the call, or give the conversation its project folder again."),
+            tool=call.tool,
+        )
+    return tool
+
+
+def _refuse_other_than_shown(call: ToolCall, shown: str | None) -> None:
+    """A yes covers what was looked at, not what another window or the file's new content has made of it since."""
+    if shown is not None and call.state is CallState.AWAITING and call.shown_hash != shown:
+        raise Refused(
+            N_("The call has changed since it was shown; nothing was decided."),
+            N_("Look at it again, then decide."),
+        )
+
+
+def _record(unit: Unit, engine: Engine, call_id: str, decision: Decision, rule: Rule | None) -> Outcome:
+    """The run becomes ours with the decision, so that no recovery elsewhere takes it for abandoned.
+
+    The rule that a wider yes makes is kept in the same transaction: there is no decision without it, nor the reverse.
+    """
     call = runs.call(unit.session, call_id)
     run = runs.get(unit.session, call.run_id)
     if call.state is not CallState.AWAITING:
         return Outcome(run, call, decided=False, changed=False)
+    if decision.allow:
+        _refuse_other_than_shown(call, decision.shown)
     state = CallState.APPROVED if decision.allow else CallState.DENIED
     runs.compare_and_set_call(
         unit,
@@ -111,6 +144,8 @@ def _record(unit: Unit, engine: Engine, call_id: str, decision: Decision) -> Out
         reason=decision.reason.strip(),
         error="",
     )
+    if rule is not None:
+        settings.put(unit, GROUP, with_rule(settings.get(unit.session, GROUP), rule))
     if run.state is RunState.AWAITING_APPROVAL and not engine.lock.is_alive(run.owner):
         run = runs.set_state(unit, run.id, run.state, owner=engine.lock.id)
     return Outcome(run, runs.call(unit.session, call_id), decided=True, changed=True)

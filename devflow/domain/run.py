@@ -7,6 +7,7 @@ call `agent.loop.advance`, which asks `next_step` again.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -116,6 +117,12 @@ class ToolCall:
     result: str = ""
     error: str = ""
     duration_ms: int | None = None
+
+    @property
+    def shown_hash(self) -> str:
+        """What its card shows, these arguments with this preview: a decision names it, and covers nothing else."""
+        preview = json.dumps(self.preview, sort_keys=True)
+        return hashlib.sha256(f"{self.arguments_hash}\n{preview}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,19 +88,20 @@ def check_pattern(pattern: str) -> str:
 
 async def read_rules(settings: Settings) -> tuple[Rule, ...]:
     """The stored rules; one that cannot be read is left out, so that the call asks."""
-    return _rules_in((await settings.get(GROUP)).get("rules"))
+    return _rules_in(await settings.get(GROUP))
 
 
 async def add_rule(settings: Settings, rule: Rule) -> None:
     """Keep a rule, once."""
+    await settings.modify(GROUP, lambda value: with_rule(value, rule))
+
+
+def with_rule(value: Any, rule: Rule) -> dict[str, Any]:
+    """The group's value with one more rule; what cannot be read in it stays as it is, unless it is no list at all."""
     check_pattern(rule.pattern)
-
-    def change(value: Any) -> dict[str, Any]:
-        known = value if isinstance(value, dict) else {}
-        rules = [*(known.get("rules") or []), _to_json(rule)]
-        return {**known, "rules": [one for at, one in enumerate(rules) if one not in rules[:at]]}
-
-    await settings.modify(GROUP, change)
+    known = value if isinstance(value, dict) else {}
+    rules = [*_rows(known), _to_json(rule)]
+    return {**known, "rules": [one for at, one in enumerate(rules) if one not in rules[:at]]}
 
 
 async def remove_rule(settings: Settings, rule: Rule) -> None:
@@ -108,7 +109,7 @@ async def remove_rule(settings: Settings, rule: Rule) -> None:
 
     def change(value: Any) -> dict[str, Any]:
         known = value if isinstance(value, dict) else {}
-        return {**known, "rules": [one for one in known.get("rules") or [] if one != _to_json(rule)]}
+        return {**known, "rules": [one for one in _rows(known) if one != _to_json(rule)]}
 
     await settings.modify(GROUP, change)
 
@@ -134,16 +135,20 @@ def _literal(target: str) -> str:
     return "".join(f"[{char}]" if char in "*?[" else char for char in target)
 
 
-def _rules_in(value: object) -> tuple[Rule, ...]:
-    rows = value if isinstance(value, list) else []
-    return tuple(rule for row in rows if (rule := _from_json(row)) is not None)
+def _rows(value: Mapping[str, Any]) -> list[Any]:
+    rows = value.get("rules")
+    return rows if isinstance(rows, list) else []
+
+
+def _rules_in(value: Mapping[str, Any]) -> tuple[Rule, ...]:
+    return tuple(rule for row in _rows(value) if (rule := _from_json(row)) is not None)
 
 
 def _from_json(row: object) -> Rule | None:
     if not isinstance(row, Mapping):
         return None
-    texts = [row.get(name) for name in ("tool", "workspace", "pattern")]
-    if not all(isinstance(text, str) and text for text in texts) or row.get("effect") not in set(Effect):
+    texts = [row.get(name) for name in ("effect", "tool", "workspace", "pattern")]
+    if not all(isinstance(text, str) and text for text in texts) or row["effect"] not in set(Effect):
         return None
     try:
         pattern = check_pattern(str(row["pattern"]))
