@@ -193,10 +193,13 @@ class _Answer:
             yield
         finally:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-            if self.message_id is not None and self._dirty.is_set():
-                await self._db.write(self._checkpoint)
+            try:
+                await asyncio.wait({task})  # not `await task`, whose end would hide that we are being stopped ourselves
+            finally:
+                if self.message_id is not None and self._dirty.is_set():
+                    await self._db.write(self._checkpoint)
+            if not task.cancelled():
+                task.result()  # a checkpoint that the disk refused
 
     async def _keep_writing(self) -> None:
         while True:

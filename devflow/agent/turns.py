@@ -9,17 +9,18 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from devflow.agent import deciding, recovery, starting
 from devflow.agent.deciding import Decision
+from devflow.agent.elsewhere import ended_elsewhere
 from devflow.agent.engine import Engine
 from devflow.agent.loop import advance
 from devflow.agent.mending import settle_cancelled, settle_failed, settle_interrupted
 from devflow.agent.problems import problem_of, unexpected
 from devflow.agent.titles import suggest_title
 from devflow.domain.conversation import ModelChoice, Role
-from devflow.domain.errors import Refused, UserFacing
+from devflow.domain.errors import DatabaseProblem, Refused, UserFacing
 from devflow.domain.knowledge import Project
 from devflow.domain.messages import N_
 from devflow.domain.run import OPEN_STATES, Problem, Run, RunState
@@ -33,6 +34,12 @@ log = logging.getLogger(__name__)
 CLOSE_S = 1.0
 """Closing waits at most so long for streams to let go."""
 
+AGAIN_S = 1.0
+"""A run's end that the disk refuses to record is recorded after so many seconds, or after as many more."""
+
+Why = Literal["", "cancel", "close", "elsewhere"]
+"""Why a run's task is stopped: by the user, with the application, or because another process has ended the run."""
+
 
 @dataclass(slots=True)
 class _Working:
@@ -40,7 +47,7 @@ class _Working:
 
     task: asyncio.Task[None] = field(init=False)
     again: bool = False
-    stop: str = ""
+    stop: Why = ""
 
 
 class Turns:
@@ -151,21 +158,36 @@ class Turns:
         working.task.add_done_callback(self._tasks.discard)
 
     async def _work(self, run_id: str, working: _Working) -> None:
+        watching = asyncio.create_task(ended_elsewhere(self._engine, run_id), name=f"watch run {run_id}")
+        watching.add_done_callback(lambda _: self._stop_if_at_work(run_id, working, "elsewhere"))
         try:
-            await self._advance(run_id, working)
+            await self._end(run_id, working)
+        finally:
+            self._forget(run_id, working)
+            watching.cancel()
+        if working.stop != "close":
+            try:
+                await self._after(run_id)
+            except DatabaseProblem as refusal:
+                log.warning("a queued message waits: %s", refusal)
+
+    async def _end(self, run_id: str, working: _Working) -> None:
+        """Take the run on, and record however it ends."""
+        try:
+            try:
+                await self._advance(run_id, working)
+            except UserFacing as error:
+                await self._fail(run_id, problem_of(error))
+            except Exception as error:
+                log.exception("run %s stopped at a bug", run_id)
+                await self._fail(run_id, unexpected(error))
         except asyncio.CancelledError:
             if not working.stop:
                 raise
-            await self._settle(run_id, working.stop)
-        except UserFacing as error:
-            await self._fail(run_id, problem_of(error))
-        except Exception as error:
-            log.exception("run %s stopped at a bug", run_id)
-            await self._fail(run_id, unexpected(error))
-        finally:
-            self._forget(run_id, working)
-        if working.stop != "close":
-            await self._after(run_id)
+            try:
+                await self._settle(run_id, working.stop)
+            except DatabaseProblem as refusal:  # whoever stopped it tries again and says so; so does the next start
+                log.warning("the stop of run %s cannot be recorded yet: %s", run_id, refusal)
 
     async def _advance(self, run_id: str, working: _Working) -> None:
         while True:
@@ -179,26 +201,44 @@ class Turns:
         if self._working.get(run_id) is working:
             del self._working[run_id]
 
-    def _stop(self, working: _Working, why: str) -> None:
+    def _stop(self, working: _Working, why: Why) -> None:
         """Cancel the task exactly once: a stream that is cancelled twice leaks its pooled connection (httpx 0.28)."""
         if not working.stop:
             working.stop = why
             working.task.cancel()
 
-    async def _settle(self, run_id: str, why: str) -> None:
+    def _stop_if_at_work(self, run_id: str, working: _Working, why: Why) -> None:
+        if self._working.get(run_id) is working:
+            self._stop(working, why)
+
+    async def _settle(self, run_id: str, why: Why) -> None:
         def settle(unit: Unit) -> Run | None:
-            if why == "close":
-                return settle_interrupted(unit, run_id, self._engine.lock.id)
-            return settle_cancelled(unit, run_id)
+            match why:
+                case "close":
+                    return settle_interrupted(unit, run_id, self._engine.lock.id)
+                case "elsewhere":  # settled there; by now the run may even go on there
+                    run = runs.get(unit.session, run_id)
+                    return None if run.state in OPEN_STATES else run
+                case _:
+                    return settle_cancelled(unit, run_id)
 
         self._announce_end(*await self._engine.db.write(lambda unit: (settle(unit), _tip(unit.session, run_id))))
 
     async def _fail(self, run_id: str, problem: Problem) -> None:
-        self._announce_end(
-            *await self._engine.db.write(
-                lambda unit: (settle_failed(unit, run_id, problem), _tip(unit.session, run_id))
-            )
-        )
+        """Record the failure; where the disk refuses even that, again until it does not or the run is stopped."""
+
+        def settle(unit: Unit) -> tuple[Run | None, str]:
+            return settle_failed(unit, run_id, problem), _tip(unit.session, run_id)
+
+        while True:
+            try:
+                ended = await self._engine.db.write(settle)
+            except DatabaseProblem as refusal:
+                log.warning("the end of run %s cannot be recorded yet: %s", run_id, refusal)
+                await asyncio.sleep(AGAIN_S)
+            else:
+                self._announce_end(*ended)
+                return
 
     def _announce_end(self, run: Run | None, tip: str) -> None:
         if run is not None:
