@@ -175,6 +175,16 @@ class Review(QObject):
         self.decided.emit(Decided(step, done.entries, archived=archived))
 
 
+def history_of(ctx: UiContext, name: str) -> History:
+    """The window's own undo stack of that name: it lasts as long as the window, past a change of language (spec 08)."""
+    kept = ctx.events.property(f"history-{name}")
+    if isinstance(kept, History):
+        return kept
+    made = History()
+    ctx.events.setProperty(f"history-{name}", made)
+    return made
+
+
 def _ids(entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(entry.id for entry in entries)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import assert_never
 
+from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge import Kind, Status
 from devflow.domain.messages import Translator
 
@@ -112,3 +113,9 @@ def sort_names(t: Translator) -> Mapping[str, str]:
 def listed(t: Translator, items: Iterable[str]) -> str:
     """`a, b, c`, as the language writes a list."""
     return reduce(lambda done, item: t("{list}, {item}", list=done, item=item), items) if (items := [*items]) else ""
+
+
+def refusal(t: Translator, error: UserFacing) -> str:
+    """What happened and what to do about it, as one text."""
+    sentence, advice = error.render(t), error.render_hint(t)
+    return t("{sentence} {advice}", sentence=sentence, advice=advice) if sentence and advice else sentence or advice

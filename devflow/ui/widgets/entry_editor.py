@@ -13,6 +13,7 @@ from devflow.domain.knowledge import INBOX, UNSET, Entry, EntryEdit, draft
 from devflow.knowledge.acts import Actor, Done
 from devflow.ui.context import UiContext
 from devflow.ui.models.refresh import Refresher
+from devflow.ui.models.words import refusal
 from devflow.ui.widgets.buttons import Button
 from devflow.ui.widgets.cards import NoticeStrip
 from devflow.ui.widgets.chips import Label
@@ -173,8 +174,7 @@ class EntryEditor(QDialog):
 
     def _refused(self, error: UserFacing) -> None:
         if not (isinstance(error, InvalidInput) and self.form.refuse(error)):
-            t = self._ctx.t
-            self.problem.say(" ".join((error.render(t), error.render_hint(t))).strip())
+            self.problem.say(refusal(self._ctx.t, error))
 
     # another's change
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QScrollAre
 from devflow.domain.errors import InvalidInput
 from devflow.domain.knowledge import CONTENT_MAX, Entry, Kind, check_content, check_tags, check_title
 from devflow.ui.context import UiContext
-from devflow.ui.models.words import kind_name
+from devflow.ui.models.words import kind_name, refusal
 from devflow.ui.widgets.chips import Label
 from devflow.ui.widgets.fields import ComboBox
 from devflow.ui.widgets.markdown import MarkdownView
@@ -154,9 +154,9 @@ class EntryForm(QWidget):
         return frozenset(broken)
 
     def _say(self, name: str, problem: InvalidInput | None) -> None:
-        t, label = self._ctx.t, self._wrong[name]
+        label = self._wrong[name]
         field = {"title": self.title, "tags": self.tags, "content": self.content}[name]
-        text = "" if problem is None else " ".join((problem.render(t), problem.render_hint(t))).strip()
+        text = "" if problem is None else refusal(self._ctx.t, problem)
         label.setText(text)
         label.setVisible(bool(text))
         field.setAccessibleDescription(text)

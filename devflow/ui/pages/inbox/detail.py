@@ -8,9 +8,9 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.errors import NotFound
-from devflow.domain.knowledge import Entry, Status
-from devflow.retrieval.hits import Hit
+from devflow.domain.knowledge import Entry
 from devflow.ui.context import UiContext
+from devflow.ui.models.alike import Alike, alike
 from devflow.ui.models.checks import Check, checks
 from devflow.ui.models.moments import ago, local_now, moment
 from devflow.ui.models.provenance import Provenance, provenance
@@ -22,10 +22,7 @@ from devflow.ui.widgets.entry_menu import EntryMenu
 from devflow.ui.widgets.entry_parts import Checks, Link, Quote, Section
 from devflow.ui.widgets.entry_text import EDGE, DetailScroll, EntryText
 
-MOST_SIMILAR = 5
 READ_AFTER_MS = 40
-ALIKE = 0.25
-"""Entries that share less than this of their terms have a few words in common, no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class _Beside:
     entry: Entry
     origin: Provenance
     checks: tuple[Check, ...]
-    similar: tuple[Hit, ...]
+    similar: tuple[Alike, ...]
 
 
 class CandidateDetail(Pane):
@@ -147,7 +144,7 @@ class CandidateDetail(Pane):
             return
         try:
             conflicts = await knowledge.knowledge_conflicts(entry.id)
-            similar = await knowledge.knowledge_alike(entry.id, MOST_SIMILAR)
+            similar = await alike(knowledge, entry.id)
         except NotFound:  # erased a moment ago; the list hears of it too
             return
         origin = await provenance(self._ctx, entry)
@@ -165,8 +162,7 @@ class CandidateDetail(Pane):
         if entry.evidence is not None:
             self._quote.who.setText(self._who(entry.evidence.role, beside.origin.number))
         self._checks.show_checks(beside.checks)
-        alike = [hit for hit in beside.similar if hit.entry.status is not Status.ARCHIVED and hit.score >= ALIKE]
-        self.similar.show_similar(entry, alike)
+        self.similar.show_similar(entry, beside.similar)
         self.shown.emit()
 
     def _follow(self) -> None:

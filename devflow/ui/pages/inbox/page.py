@@ -13,8 +13,8 @@ from devflow.domain.knowledge import INBOX, Entry
 from devflow.knowledge.acts import Done
 from devflow.ui.context import UiContext
 from devflow.ui.models.history import History, Step
-from devflow.ui.models.review import Decided, Review
-from devflow.ui.models.words import reason_word
+from devflow.ui.models.review import Decided, Review, history_of
+from devflow.ui.models.words import reason_word, refusal
 from devflow.ui.pages.inbox.actions import ActionBar
 from devflow.ui.pages.inbox.candidates import Candidates
 from devflow.ui.pages.inbox.detail import CandidateDetail
@@ -40,7 +40,7 @@ class InboxPage(QWidget):
         self._leaving: frozenset[str] = frozenset()
         self._last: Decided | None = None
         self._editing = False
-        self.review = Review(ctx, history if history is not None else _history_of(ctx), self)
+        self.review = Review(ctx, history if history is not None else history_of(ctx, "inbox"), self)
         self.candidates = Candidates(ctx)
         self.list, self.model = self.candidates.list, self.candidates.model
         self.detail = CandidateDetail(ctx)
@@ -167,8 +167,7 @@ class InboxPage(QWidget):
         self.hint.refresh()
 
     def _extract_refused(self, error: UserFacing) -> None:
-        t = self._ctx.t
-        self._ctx.shell.notify(" ".join(part for part in (error.render(t), error.render_hint(t)) if part))
+        self._ctx.shell.notify(refusal(self._ctx.t, error))
 
     async def _show_keys(self) -> None:
         await self._ctx.dialogs.run(key_sheet(self._ctx, self.window()))
@@ -355,13 +354,3 @@ class InboxPage(QWidget):
 
     def _opened(self, _index: QModelIndex) -> None:
         self.edit()
-
-
-def _history_of(ctx: UiContext) -> History:
-    """The window's own undo stack: it lasts as long as the window, past a change of language (spec 08)."""
-    kept = ctx.events.property("inboxHistory")
-    if isinstance(kept, History):
-        return kept
-    made = History()
-    ctx.events.setProperty("inboxHistory", made)
-    return made

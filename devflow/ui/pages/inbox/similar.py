@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.knowledge import Entry
-from devflow.retrieval.hits import Hit
 from devflow.ui.context import UiContext
+from devflow.ui.models.alike import Alike
 from devflow.ui.models.words import kind_name, status_name
 from devflow.ui.widgets import Card, Chip, Hairline, IconButton, Label
 from devflow.ui.widgets.diff import ProseDiff
@@ -22,7 +22,7 @@ class SimilarPanel(QWidget):
         super().__init__(parent)
         self._ctx = ctx
         self._entry: Entry | None = None
-        self._hits: tuple[Hit, ...] = ()
+        self._hits: tuple[Alike, ...] = ()
         self._at = 0
         self.setObjectName("similarPanel")
         self.setAccessibleName(ctx.t("Similar entries"))
@@ -54,7 +54,7 @@ class SimilarPanel(QWidget):
         column.addWidget(card)
         self.hide()
 
-    def show_similar(self, entry: Entry, hits: Sequence[Hit]) -> None:
+    def show_similar(self, entry: Entry, hits: Sequence[Alike]) -> None:
         hits = tuple(hits)
         if entry == self._entry and hits == self._hits:
             return

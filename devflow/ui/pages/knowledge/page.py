@@ -12,11 +12,10 @@ from devflow.domain.errors import NotFound
 from devflow.domain.knowledge import INBOX, Entry, Kind, Status
 from devflow.knowledge.acts import Actor
 from devflow.ui.context import UiContext
-from devflow.ui.models.history import History
 from devflow.ui.models.library_view import GROUP, RELEVANCE, LibraryView, from_settings, to_settings
 from devflow.ui.models.marks import marked_terms
 from devflow.ui.models.refresh import Refresher
-from devflow.ui.models.review import Decided, Review
+from devflow.ui.models.review import Decided, Review, history_of
 from devflow.ui.pages.knowledge.detail import EntryDetail
 from devflow.ui.pages.knowledge.entry_pane import EntryPane
 from devflow.ui.pages.knowledge.facets import FacetPane
@@ -41,7 +40,7 @@ class KnowledgePage(QWidget):
         self._missed: frozenset[str] = frozenset()
         self._narrow = False
         self._editing = False
-        self.review = Review(ctx, History(), self)
+        self.review = Review(ctx, history_of(ctx, "library"), self)
         self.facets = FacetPane(ctx)
         self.pane = EntryPane(ctx)
         self.list, self.model = self.pane.list, self.pane.model
