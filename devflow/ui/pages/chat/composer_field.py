@@ -27,6 +27,8 @@ class ComposerField(QTextEdit):
 
     submitted = Signal()
     focused = Signal(bool)
+    paged = Signal(int)
+    """Page Up and Page Down scroll what is above, not these few lines."""
 
     def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,6 +86,9 @@ class ComposerField(QTextEdit):
             elif not self._composing and not self._just_composed:
                 self.submitted.emit()
             event.accept()
+            return
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            self.paged.emit(-1 if event.key() == Qt.Key.Key_PageUp else 1)
             return
         super().keyPressEvent(event)
 

@@ -11,6 +11,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.events import MessageEnded, MessageStarted, TextArrived
 from devflow.ui.context import UiContext
 from devflow.ui.models.conversations import shown_title
+from devflow.ui.pages.chat.anchored_scroll import COLUMN
 from devflow.ui.pages.chat.composer import AWAITING, IDLE, RUNNING, Composer
 from devflow.ui.pages.chat.conversation_acts import ConversationActs
 from devflow.ui.pages.chat.conversation_list import ConversationPane
@@ -21,7 +22,7 @@ from devflow.ui.pages.chat.session import ChatSession
 from devflow.ui.pages.chat.side_panes import SidePanes
 from devflow.ui.pages.chat.sources_panel import SourcesPanel
 from devflow.ui.pages.chat.top_bar import TopBar
-from devflow.ui.pages.chat.transcript import COLUMN, Transcript
+from devflow.ui.pages.chat.transcript import Transcript
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_views import TurnView
 from devflow.ui.pages.welcome import WelcomeView
@@ -149,6 +150,7 @@ class ChatPage(QWidget):
         composer = self.composer
         composer.submitted.connect(self.acts.send)
         composer.stop_wanted.connect(self.acts.stop)
+        composer.field.paged.connect(self.transcript.page)
         composer.typed.connect(self.session.typed)
         composer.queue_edit_wanted.connect(self._edit_queued)
         composer.queue_cancel_wanted.connect(self._cancel_queued)

@@ -49,9 +49,6 @@ class TurnBlock(QWidget):
         self._answer_switch: SiblingSwitch | None = None
         self._build()
         self.show_turn(turn, references, last=False)
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            app.focusChanged.connect(self._focus_moved)
 
     def show_turn(self, turn: TurnView, references: References, *, last: bool) -> None:
         self.turn = turn
@@ -250,11 +247,9 @@ class TurnBlock(QWidget):
         focused = QApplication.focusWidget()
         return focused is not None and self.isAncestorOf(focused)
 
-    def _focus_moved(self, old: QWidget | None, new: QWidget | None) -> None:
-        for widget in (old, new):
-            if widget is not None and self.isAncestorOf(widget):
-                self._show_bars()
-                return
+    def focus_moved(self) -> None:
+        """The keyboard came into the turn, or left it."""
+        self._show_bars()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
