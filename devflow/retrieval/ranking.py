@@ -20,10 +20,10 @@ from devflow.retrieval.query import Query, Term
 from devflow.store import search_lookup
 from devflow.store.search_lookup import Scope, Text
 
-READ = 32
+READ = 24
 """So many candidates are read and ordered anew; those below keep the index's order."""
 USED_TERMS = 32
-ASKED_TERMS = 12
+ASKED_TERMS = 10
 INDEX_SHARE = 0.6
 PAIR_WEIGHT = 1.0
 TITLE_WEIGHT, TAG_WEIGHT = 1.5, 1.2

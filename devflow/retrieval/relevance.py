@@ -19,12 +19,12 @@ from devflow.retrieval.query import Term, parse
 from devflow.retrieval.ranking import Fields, Weighed
 from devflow.retrieval.weak_words import WEAK, WEAK_SHARE
 
-COVERED, COVERED_BY_TITLE = 0.4, 0.6
+COVERED, COVERED_BY_TITLE = 0.4, 0.5
 """The share of the message's weight that an entry must have in its title, its tags and one window of its content; and
 the share that is enough in title and tags alone."""
-EVIDENCE = 1.4
-"""How much that must be, in terms as rare as a term can be; a title says with half a term what the entry is about."""
-EVIDENCE_IN_TITLE = 0.5
+EVIDENCE = 1.3
+"""How much that must be, in terms as rare as a term can be; a title says with less what the entry is about."""
+EVIDENCE_IN_TITLE = 0.7
 UNITS = 2
 """So many words (of Han text: pairs of characters) must meet where the title says nothing."""
 WINDOW = 200

@@ -145,7 +145,8 @@ def any_of(terms: Iterable[str]) -> str:
 
 def _narrowing(session: Session, needle: Needle) -> str | None:
     """An FTS5 expression that every containing entry matches; empty if none is known, None if there can be no entry."""
-    parts = [quoted(term) for term in needle.terms[:MAX_TERMS]]
+    longest = sorted(needle.terms, key=len, reverse=True)  # likely the rarest
+    parts = [quoted(term) for term in longest[:MAX_TERMS]]
     if len(parts) < ENOUGH_TERMS:
         parts += [f"{quoted(char)} *" for char in needle.openers]
         for part in needle.parts:
