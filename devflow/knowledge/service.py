@@ -99,11 +99,14 @@ class Knowledge:
         project: str | None = ANY,
         offset: int = 0,
     ) -> SearchResult:
-        """Published entries by default; `statuses` widens it. `limit` is honoured up to 50 (KP-9)."""
+        """Published entries by default; `statuses` widens it. `limit` is honoured up to 50 (KP-9).
+
+        `total` is not counted: that takes several times as long as finding the best.
+        """
         filters = filters_for(None, statuses, kind, tag, source, project)
         most = min(queries.check_limit(limit), SEARCH_MAX)
         queries.check_offset(offset)
-        return await self._db.read(lambda session: search(session, query, filters, most, offset))
+        return await self._db.read(lambda session: search_entries(session, query, filters, limit=most, offset=offset))
 
     async def knowledge_list_candidates(
         self, *, kind: str | None = None, query: str = "", limit: int = 500, offset: int = 0
