@@ -141,11 +141,14 @@ def _fill(unit) -> None:  # type: ignore[no-untyped-def]
     from sqlalchemy import text
 
     statement = text(
-        "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < :count)"
-        " INSERT INTO entries (id, kind, title, content, tags, status, confidence, reuse_count, source_ref,"
-        " normal_hash, created_at, updated_at, version, embedding_status, embedding_attempts)"
-        " SELECT printf('id-%06d', value), 'pitfall', 'Entry ' || value, :content, '[\"tag\"]', 'published', 1.0, 0, 'manual', 'hash-' || value,"
-        " '2026-01-01 00:00:00', datetime('2026-01-01', '+' || value || ' seconds'), 1, 'none', 0 FROM n"
+        """
+        WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < :count)
+        INSERT INTO entries (id, kind, title, content, tags, status, confidence, reuse_count, source_ref, normal_hash,
+            created_at, updated_at, version, embedding_status, embedding_attempts)
+        SELECT printf('id-%06d', value), 'pitfall', 'Entry ' || value, :content, '["tag"]', 'published', 1.0, 0,
+            'manual', 'hash-' || value, '2026-01-01 00:00:00', datetime('2026-01-01', '+' || value || ' seconds'),
+            1, 'none', 0 FROM n
+        """
     )
     unit.session.execute(statement, {"count": ENTRIES, "content": "Some words that say why. " * 40})
 
