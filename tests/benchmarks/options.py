@@ -34,3 +34,7 @@ class Options:
     def sizes(self) -> tuple[int, ...]:
         """Entries to search in."""
         return (1_000, *(() if self.quick else (10_000,)), *((100_000,) if self.large else ()))
+
+    def library(self, entries: int) -> Recipe:
+        """A home with so many entries; the full one where it has as many, for a home takes minutes to make."""
+        return self.full if entries == self.full.entries else Recipe(entries=entries)

@@ -5,8 +5,8 @@ interactive when that letter has been painted. Prints one JSON object and closes
 the parent's `time.monotonic()` from before the process was made. With ASK the question is sent, and the window closed
 in the middle of the answer.
 
-Nothing is imported here that the application imports: in which order it does so is part of what is measured. The witness
-is put beside the application's object when `make_application` has made it.
+Nothing is imported here that the application imports: in which order it does so is part of what is measured. The
+witness is put beside the application's object when `make_application` has made it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Finder:
         if name != WATCHED:
             return None
         spec = PathFinder.find_spec(name, path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         load = spec.loader.exec_module
 
         def load_and_wrap(module: ModuleType) -> None:
