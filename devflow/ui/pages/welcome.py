@@ -74,6 +74,7 @@ class WelcomeView(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # else a press of a button takes the keyboard from the composer
         page = QWidget()
         page.setProperty("role", "page")
         row = QHBoxLayout(page)
