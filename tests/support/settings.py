@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QListView
 
 from devflow.ui.dialogs.settings import SettingsDialog
 from tests.support import hands
@@ -82,6 +82,15 @@ class OpenSettings:
         found = hands.find(name)
         assert isinstance(found, QLineEdit)
         return found.placeholderText()
+
+    def ticks(self, model: str) -> None:
+        """Click a row of the popup with the server's models."""
+        view = hands.find("modelsList")
+        assert isinstance(view, QListView)
+        rows = (view.model().index(row, 0) for row in range(view.model().rowCount()))
+        index = next(index for index in rows if index.data() == model)
+        view.scrollTo(index)
+        QTest.mouseClick(view.viewport(), hands.LEFT, hands.NONE, view.visualRect(index).center())
 
     async def adds(self, preset: str) -> None:
         """Choose a kind of server from the menu of the Add button."""

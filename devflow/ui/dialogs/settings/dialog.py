@@ -47,6 +47,7 @@ class SettingsDialog(QDialog):
         self.drafts = Drafts(ctx, self)
         self.drafts.changed.connect(self._show_foot)
         self.drafts.providers.keys_known.connect(self._show_foot)
+        self.drafts.providers.refused.connect(self._refused)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._frame = QWidget()

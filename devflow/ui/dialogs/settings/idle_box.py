@@ -32,6 +32,7 @@ class IdleBox(QSpinBox):
         self._unit = look.t.p("unit", "s")
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCorrectionMode(QSpinBox.CorrectionMode.CorrectToNearestValue)
         self.setRange(*IDLE_TIMEOUT_RANGE_MS)
         self.setSuffix(f" {self._unit}")
         self.lineEdit().setTextMargins(*SPIN_MARGINS)

@@ -28,12 +28,16 @@ ADOPTED = 12
 
 
 class Providers(QObject):
-    """`listed` when there are other providers, `edited(ProviderEdit)` when one of them changed."""
+    """`listed` when there are other providers, `edited(ProviderEdit)` when one of them changed.
+
+    `refused(UserFacing)`: something failed that belongs to no field.
+    """
 
     listed = Signal()
     edited = Signal(object)
     found_changed = Signal()
     keys_known = Signal()
+    refused = Signal(object)
 
     def __init__(self, ctx: UiContext, parent: QObject) -> None:
         super().__init__(parent)
@@ -255,7 +259,7 @@ class Providers(QObject):
         self._tell(edit)
 
     def _launch(self, work: Coroutine[Any, Any, None], what: str) -> asyncio.Task[None]:
-        return self._tasks.launch(work, what=what, owner=self)
+        return self._tasks.launch(work, what=what, owner=self, refused=self.refused.emit)
 
     def _tell(self, edit: ProviderEdit) -> None:
         """A task that ends because the dialog is gone has nobody to tell."""
