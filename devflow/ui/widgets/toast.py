@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, Q
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedWidget, QWidget
 
 from devflow.ui.look import Look
-from devflow.ui.widgets.painting import baseline, draw_text, fill_round, text_width
+from devflow.ui.widgets.painting import baseline, draw_text, elided, fill_round, text_width
 
 _TICK_MS = 50
 
@@ -28,6 +28,7 @@ class UndoBar(QWidget):
         self._look = look
         self._above = above
         self._act: Callable[[], object] | None = None
+        self._text = ""
         self._left = 0
         self._whole = 1
         self.button = _UndoButton(look, self)
@@ -79,7 +80,7 @@ class UndoBar(QWidget):
 
     def _show(self, text: str) -> None:
         theme = self._look.theme
-        self.words.setText(text)
+        self._text = text
         self.setAccessibleName(text)
         self._whole = self._left = theme.duration("undo-window")
         self._clock.start()
@@ -105,6 +106,10 @@ class UndoBar(QWidget):
         host = self.parentWidget()
         if host is None:
             return
+        font, button = self._look.theme.font("ui"), 20 + self.button.width() if self.button.isVisibleTo(self) else 0
+        room = host.width() - 32 - 2 * 14 - button
+        self.words.setText(elided(self._text, font, room))
+        self.words.setToolTip(self._text if self.words.text() != self._text else "")
         width = min(self.sizeHint().width(), host.width() - 32)
         self.setGeometry((host.width() - width) // 2, host.height() - self._above - 36, width, 36)
 
