@@ -102,6 +102,8 @@ class PageActs(QObject):
         self._session.retrieval = on
         if self._session.id is not None:
             self._launch(self._ctx.services.conversations.set_retrieval(self._session.id, on), "set retrieval")
+        else:
+            self._session.shown.emit(False)
 
     # turns
 

@@ -170,7 +170,11 @@ class ChatSession(QObject):
         if wanted is None:
             return
         conversations = self._ctx.services.conversations
-        path = await conversations.path(wanted)
+        try:
+            path = await conversations.path(wanted)
+        except NotFound:  # a link to what was erased
+            self.start_new()
+            raise
         at = self.at_message
         if at is not None and all(message.id != at for message in path.messages):
             path = await conversations.choose_sibling(at)
