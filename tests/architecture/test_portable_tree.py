@@ -54,5 +54,15 @@ def test_no_lock_file_with_addresses_is_kept() -> None:
 def test_the_top_level_has_its_five_places_and_what_every_repository_has() -> None:
     top = {file.relative_to(ROOT).parts[0] for file in tracked_files()}
     places = {"pyproject.toml", "devflow", "migrations", "resources", "tests"}
-    usual = {".ci", ".gitattributes", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "dev.py", "docs"}
+    usual = {
+        ".ci",
+        ".gitattributes",
+        ".gitignore",
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "README.zh.md",
+        "dev.py",
+        "docs",
+    }
     assert top <= places | usual | {"requirements"}
