@@ -54,8 +54,9 @@ def from_settings(value: Mapping[str, Any]) -> LibraryView:
     """What was stored; a field that cannot be read falls back to its default."""
     default = LibraryView()
     sorts = frozenset(SORTS) - {"inbox"}
+    status = value.get("status", default.status)  # None is a choice: every status
     return LibraryView(
-        status=_one_of(Status, value.get("status", default.status)),
+        status=None if status is None else _one_of(Status, status) or default.status,
         kind=_one_of(Kind, value.get("kind")),
         tag=_text(value.get("tag")),
         source=source if (source := _text(value.get("source"))) in SOURCES else None,

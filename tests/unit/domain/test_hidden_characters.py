@@ -1,0 +1,42 @@
+"""Characters that nobody sees and every model reads."""
+
+import pytest
+
+from devflow.domain.text.hidden import hidden_characters
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("run\u200b this", "U+200B ZERO WIDTH SPACE"),
+        ("safe\u202etxt.exe", "U+202E RIGHT-TO-LEFT OVERRIDE"),
+        ("a\u2066b\u2069", "U+2066 LEFT-TO-RIGHT ISOLATE"),
+        ("\ufeffbegin", "U+FEFF ZERO WIDTH NO-BREAK SPACE"),
+        ("ok\U000e0041\U000e0042", "U+E0041 TAG LATIN CAPITAL LETTER A"),
+        ("bell\x07", "U+0007"),
+        ("soft\u00adhyphen", "U+00AD SOFT HYPHEN"),
+    ],
+)
+def test_a_hidden_character_is_found_and_named(text: str, name: str) -> None:
+    assert hidden_characters(text)[0].name == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain text\twith a tab\r\nand lines",
+        "中文，全角标点。",
+        "family: \U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "क्\u200dष",
+        "می\u200cخواهم",
+        "heart \u2764\ufe0f",
+        "Scotland \U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+    ],
+)
+def test_what_is_part_of_a_seen_character_is_not_hidden(text: str) -> None:
+    assert hidden_characters(text) == ()
+
+
+def test_each_one_is_named_with_its_place() -> None:
+    found = hidden_characters("a\u200bb\u200bc")
+    assert [hidden.start for hidden in found] == [1, 3]
