@@ -43,6 +43,18 @@ def unverified(text: str, given: Collection[int]) -> tuple[int, ...]:
     return tuple(number for number in cited_numbers(text) if number not in given)
 
 
+def without_marks(text: str) -> str:
+    """`text` without its citation marks and the spaces before them: a number means nothing outside its conversation."""
+    kept: list[str] = []
+    at = 0
+    for start, end in dict.fromkeys((mark.start, mark.end) for mark in marks(text)):
+        before = text[at:start]
+        starts_line = not before.strip(" \t") or before.rstrip(" \t").endswith("\n")
+        kept.append(before if starts_line else before.rstrip(" \t"))
+        at = end + (1 if starts_line and text[end : end + 1] == " " else 0)
+    return "".join((*kept, text[at:]))
+
+
 def _without_code(text: str) -> str:
     """`text` with every character of code replaced by a space, so that offsets stay right."""
     lines = text.splitlines(keepends=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from devflow.domain.citations import without_marks
 from devflow.domain.conversation import Message
 from devflow.domain.knowledge import TITLE_MAX, EntryDraft, Evidence, Kind, draft
 from devflow.domain.messages import N_
 from devflow.domain.redaction import redact
+from devflow.domain.text import cut_at_sentence
 
 TITLE_AIM = 80  # characters; a longer first sentence is cut at a word
 QUOTE_MAX = 300  # characters of the message that stand as its evidence
@@ -37,16 +39,26 @@ _KIND_WORDS: tuple[tuple[Kind, str], ...] = (
 def candidate_from(
     message: Message, *, kind: str | None = None, title: str | None = None, project_id: str | None = None
 ) -> EntryDraft:
-    """The whole message as a draft, without secrets; raises `InvalidInput` where it is too long or empty."""
-    content = redact(message.content).text.strip()
+    """The whole message as a draft, without secrets and `[K1]` marks; InvalidInput where it is too long or empty.
+
+    The evidence is the message's own beginning, marks and all.
+    """
+    said = redact(message.content).text.strip()
+    content = without_marks(said).strip()
     return draft(
         kind=kind or guess_kind(content),
         title=redact(title).text if title and title.strip() else title_of(content),
         content=content,
         project_id=project_id,
         source_ref=f"conv:{message.conversation_id}",
-        evidence=Evidence((message.id,), content[:QUOTE_MAX], message.role.value),
+        evidence=Evidence((message.id,), _beginning(said), message.role.value),
     )
+
+
+def _beginning(text: str) -> str:
+    """Word for word, ended with a sentence where one ends."""
+    quote, was_cut = cut_at_sentence(text, QUOTE_MAX)
+    return quote[:-1] if was_cut else quote
 
 
 def title_of(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from devflow.domain.citations import without_marks
 from devflow.domain.errors import InvalidInput
 from devflow.domain.knowledge import EntryDraft, Evidence, draft
 from devflow.extraction.loose_json import NotJson, find_json
@@ -111,7 +112,7 @@ def _draft(item: object, lines: Sequence[Line], source_ref: str, project_id: str
         return draft(
             kind=read.kind,
             title=" ".join(read.title.split()),
-            content=read.content.strip(),
+            content=without_marks(read.content).strip(),
             tags=read.tags,
             confidence=read.confidence,
             project_id=project_id,

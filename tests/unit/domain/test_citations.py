@@ -2,7 +2,7 @@
 
 import pytest
 
-from devflow.domain.citations import cited_numbers, marks, unverified
+from devflow.domain.citations import cited_numbers, marks, unverified, without_marks
 
 
 def test_marks_are_found_with_their_places() -> None:
@@ -54,3 +54,19 @@ def test_a_lone_backtick_hides_nothing() -> None:
 
 def test_marks_of_entries_that_were_never_given_are_unverified() -> None:
     assert unverified("[K1] [K7]", {1, 2}) == (7,)
+
+
+@pytest.mark.parametrize(
+    "text, without",
+    [
+        ("Take the lock first [K1].", "Take the lock first."),
+        ("Both [K1, K2] say so [K3]", "Both say so"),
+        ("- [K1] The title\n- [K2] Another", "- The title\n- Another"),
+        ("[K1] says it", "says it"),
+        ("在事务开始时取锁[K1]。", "在事务开始时取锁。"),
+        ("Write `[K1]` and\n\n```\n[K2]\n```\n", "Write `[K1]` and\n\n```\n[K2]\n```\n"),
+        ("nothing here", "nothing here"),
+    ],
+)
+def test_marks_are_left_out_where_they_would_mean_nothing(text: str, without: str) -> None:
+    assert without_marks(text) == without
