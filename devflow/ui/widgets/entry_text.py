@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QTextEdit, QVBoxLayout, QWidget
 
@@ -12,8 +12,11 @@ from devflow.ui.context import UiContext
 from devflow.ui.widgets.chips import Chip, Label
 from devflow.ui.widgets.layouts import FlowLayout
 from devflow.ui.widgets.markdown import MarkdownView
+from devflow.ui.widgets.markdown.stream import safe_cut
 
 EDGE = 28
+PIECE = 4_000
+"""Characters of a text that are rendered in one go."""
 
 
 class DetailScroll(QScrollArea):
@@ -53,6 +56,12 @@ class EntryText(QWidget):
         self._look = ctx
         self._terms: tuple[str, ...] = ()
         self._tags: tuple[str, ...] | None = None
+        self._content = ""
+        self._rest = ""
+        self._pieces = QTimer(self)
+        self._pieces.setSingleShot(True)
+        self._pieces.setInterval(10)
+        self._pieces.timeout.connect(self._show_piece)
         self.title = Label("", "title", wrap=True)
         self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.prose = MarkdownView(ctx)
@@ -76,8 +85,9 @@ class EntryText(QWidget):
 
     def show_entry(self, entry: Entry) -> None:
         self.title.setText(entry.title)
-        if self.prose.source != entry.content:
-            self.prose.set_markdown(entry.content)
+        if self._content != entry.content:
+            self._content = entry.content
+            self._show_content(entry.content)
         if self._tags != entry.tags:
             self._tags = entry.tags
             self._flow.clear()
@@ -86,6 +96,25 @@ class EntryText(QWidget):
             self._chips.setVisible(bool(entry.tags))
             self._chips.updateGeometry()
         self._mark_again()
+
+    def _show_content(self, content: str) -> None:
+        """A long text comes in pieces, so that none of them holds the window up."""
+        self._pieces.stop()
+        cut = safe_cut(content[:PIECE]) if len(content) > PIECE else 0
+        self._rest = content[cut:] if cut else ""
+        self.prose.set_markdown(content[:cut] if cut else content)
+        if self._rest:
+            self._pieces.start()
+
+    def _show_piece(self) -> None:
+        cut = safe_cut(self._rest[:PIECE]) if len(self._rest) > PIECE else 0
+        piece, self._rest = (self._rest[:cut], self._rest[cut:]) if cut else (self._rest, "")
+        self.prose.append(piece)
+        self.prose.finish()
+        if self._rest:
+            self._pieces.start()
+        else:
+            self._mark_again()
 
     def mark(self, terms: tuple[str, ...]) -> None:
         self._terms = terms

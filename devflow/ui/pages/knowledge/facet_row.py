@@ -128,6 +128,8 @@ class FacetGroup(QWidget):
                 self._column.insertWidget(1 + place, row)
             self._rows[place].show_facet(facet)
             self._rows[place].setChecked(facet.value == current)
+            free = self._look.t("Click again to take this filter off") if facet.value == current else ""
+            self._rows[place].setToolTip(free)
         hidden = len(facets) - len(shown)
         self.more.setVisible(hidden > 0)
         self.more.setText(self._look.t("{count} more…", count=hidden))
