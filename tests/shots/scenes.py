@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from devflow.knowledge.acts import Actor
 from tests.shots.chat import chat_approval, chat_stopped, chat_streaming
 from tests.shots.library import editor, inbox, inbox_rejected, library, library_search, put_away
+from tests.shots.settings import providers, put_servers_away
 from tests.shots.stage import Stage
 
 
@@ -62,10 +63,12 @@ SCENES: tuple[Scene, ...] = (
     Scene("inbox", inbox),
     Scene("inbox-rejected", inbox_rejected),
     Scene("editor", editor),
-    Scene("settings-providers", settings("providers", first=put_away)),
+    Scene("settings-empty", settings("providers", first=put_away)),
+    Scene("settings-providers", providers),
     Scene("settings-knowledge", settings("knowledge")),
     Scene("settings-appearance", settings("appearance")),
     Scene("settings-data", settings("data")),
+    Scene("settings-network", settings("network", first=put_servers_away)),
     Scene("chat-approval", chat_approval),
     Scene("chat-streaming", chat_streaming),
     Scene("chat-stopped", chat_stopped),

@@ -23,7 +23,7 @@ THEMES = (ThemeMode.LIGHT, ThemeMode.DARK)
 
 def take(folder: Path, scale: int, only: Sequence[str]) -> int:
     """At 100 % every theme and language, at 200 % light Chinese and dark English."""
-    os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    os.environ.setdefault("PYTHON_KEYRING_BACKEND", "tests.support.keychain.Keychain")
     app = make_application([])
     qasync.run(_take(app, folder, scale, only))
     return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from PySide6.QtWidgets import QWidget
+
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.page import SettingsPage
 from devflow.ui.models.refresh import Refresher
@@ -43,6 +45,9 @@ class AppearancePage(SettingsPage):
         self._reread = Refresher(ctx.tasks, self._read, "read the appearance", self)
         ctx.events.settings_changed.connect(self._changed)
         self._reread.ask()
+
+    def first_field(self) -> QWidget | None:
+        return self.theme
 
     async def _read(self) -> None:
         stored = await self._ctx.services.settings.get(GROUP)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
 
 from devflow.domain.errors import UserFacing
 from devflow.domain.ids import now
@@ -52,6 +53,9 @@ class DataPage(SettingsPage):
         self.log.clicked.connect(self._open_log)
         self.backup.clicked.connect(self._back_up)
         self.reveal.clicked.connect(self._reveal)
+
+    def first_field(self) -> QWidget | None:
+        return self.folder
 
     def _open_folder(self) -> None:
         _open(self._ctx.services.data_folder)

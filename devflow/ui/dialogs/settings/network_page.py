@@ -67,6 +67,9 @@ class NetworkPage(SettingsPage):
         self.certificate.textEdited.connect(self._certificate_typed)
         drafts.changed.connect(self.show_values)
 
+    def first_field(self) -> QWidget | None:
+        return self.proxy
+
     def show_values(self) -> None:
         values, t = self._drafts.network, self._ctx.t
         self.proxy.select_data(values["proxy"])

@@ -72,7 +72,8 @@ class SettingsPage(QScrollArea):
 
 def sentence_of(t: Translator, error: UserFacing) -> str:
     """What happened and what to do, in one line."""
-    return " ".join(part for part in (error.render(t), error.render_hint(t)) if part)
+    said, hint = error.render(t), error.render_hint(t)
+    return f"{said}{'' if said.endswith('。') else ' '}{hint}" if hint else said
 
 
 class ProblemLine(Label):

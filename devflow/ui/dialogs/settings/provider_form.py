@@ -72,7 +72,7 @@ class ProviderForm(QWidget):
         self._show_key(edit)
         self.models.show_models(edit.models, edit.offered, asking=edit.listing is not None)
         for name, line in self.wrong.items():
-            if name != "key":
+            if name not in ("key", "base_url"):
                 error = edit.wrong.get(name)
                 line.say("" if error is None else sentence_of(self._ctx.t, error))
         if not edit.models and edit.offered and "models" not in edit.wrong:
@@ -89,13 +89,19 @@ class ProviderForm(QWidget):
     # what the fields say
 
     def _show_address(self, edit: ProviderEdit) -> None:
-        t = self._ctx.t
+        """The address that a chat will be sent to, or what is wrong with what was typed so far."""
+        t, line = self._ctx.t, self.wrong["base_url"]
+        wrong = edit.wrong.get("base_url")
         try:
             self.preview.set_text(f"POST {urls.preview(edit.address)}", "text-muted")
+            self.preview.show()
         except InvalidInput as error:
-            empty = not edit.address.strip()
-            words = t("An address looks like http://127.0.0.1:11434.") if empty else sentence_of(t, error)
-            self.preview.set_text(words, "text-faint" if empty else "danger")
+            self.preview.hide()
+            wrong = wrong or error
+        if edit.address.strip() or "base_url" in edit.wrong:
+            line.say("" if wrong is None else sentence_of(t, wrong))
+        else:  # nothing was typed yet: that is no mistake
+            line.say(t("An address looks like http://127.0.0.1:11434."), "faint")
 
     def _show_key(self, edit: ProviderEdit) -> None:
         t, place = self._ctx.t, self._providers.place

@@ -118,7 +118,7 @@ class _Delegate(RowDelegate):
         else:
             row.dot(x, 17, shown.standing.color, square=False)
         left = row.rect.left() + 34
-        row.text(left, 6, 20, shown.name, "ui-strong")
+        row.text(left, 6, 20, shown.name)
         row.text(left, 25, 18, shown.standing.words, "small", "text-muted")
 
     def _paint_fill(self, row: Row) -> None:

@@ -32,7 +32,7 @@ class RolesRow(QWidget):
             box.setMinimumContentsLength(12)
             part = QVBoxLayout()
             part.setSpacing(3)
-            label = Label(title, "small")
+            label = Label(title, "small", "muted")
             label.setBuddy(box)
             part.addWidget(label)
             part.addWidget(box)
