@@ -157,7 +157,9 @@ class QueueStrip(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self._row)
-        column.addWidget(Hairline())
+        self._line = QHBoxLayout()
+        self._line.addWidget(Hairline())
+        column.addLayout(self._line)
         self.pad(0)
         self.hide()
 
@@ -169,6 +171,7 @@ class QueueStrip(QWidget):
 
     def pad(self, border: int) -> None:
         self._row.setContentsMargins(14 - border, 4 - border, 12 - border, 3)
+        self._line.setContentsMargins(1 + border, 0, 1 + border, 0)
 
 
 class FolderNote(QWidget):
