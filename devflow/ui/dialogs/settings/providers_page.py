@@ -39,10 +39,9 @@ class ProvidersPage(SettingsPage):
         self.list.chosen.connect(self._chosen)
         self.form = ProviderForm(ctx, self._providers)
         self.form.remove_wanted.connect(self._remove)
-        self._offline = self._offline_pane()
-        side = QVBoxLayout()
+        self._offline: QWidget | None = None
+        self._side = side = QVBoxLayout()
         side.setContentsMargins(0, 0, 0, 0)
-        side.addWidget(self._offline)
         side.addWidget(self.form)
         side.addStretch(1)
         self.form.hide()
@@ -99,11 +98,15 @@ class ProvidersPage(SettingsPage):
         if row is None:
             return
         if row.edit is None:
+            if self._offline is None:
+                self._offline = self._offline_pane()
+                self._side.insertWidget(0, self._offline)
             self.form.hide()
             self._offline.show()
         else:
             self.form.show_edit(row.edit)
-            self._offline.hide()
+            if self._offline is not None:
+                self._offline.hide()
             self.form.show()
 
     def _show_found(self) -> None:
