@@ -2,8 +2,8 @@
 
     python -m tests.e2e.driver [OPTIONS OF devflow]
 
-It starts what `python -m devflow` starts, untouched, and lets a person act in it: each line of standard input is one act
-as JSON, `["click", "approveButton"]`, and is answered by one line, `{"value": …}` or `{"error": …}`. When the input
+It starts what `python -m devflow` starts, untouched, and lets a person act in it: each line of standard input is one
+act as JSON, `["click", "approveButton"]`, and is answered by one line, `{"value": …}` or `{"error": …}`. When the input
 closes, the window is closed as by its close button.
 """
 
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QSocketNotifier, Qt
+from PySide6.QtCore import QSocketNotifier, Qt, QTimer
 
 from devflow.app.desktop_run import make_application
 from tests.support import hands
@@ -28,6 +28,23 @@ def act(name: str, *arguments: Any) -> Any:
 
 def close_window() -> None:
     hands.find("mainWindow").close()
+
+
+def bug_in_a_slot() -> None:
+    """What a mistake in the program would do; this one is the driver's own."""
+    QTimer.singleShot(0, _fail)
+
+
+def bug_in_a_task() -> None:
+    hands.find("mainWindow").ctx.tasks.launch(_fail_later(), what="count sheep")  # type: ignore[attr-defined]
+
+
+def _fail() -> None:
+    raise KeyError("no such sheep")
+
+
+async def _fail_later() -> None:
+    raise KeyError("no such sheep")
 
 
 _ACTS: dict[str, Callable[..., Any]] = {
@@ -44,7 +61,12 @@ _ACTS: dict[str, Callable[..., Any]] = {
     "rows": hands.rows,
     "current_row": hands.current_row,
     "answers": hands.answers,
+    "chips": hands.chips,
+    "click_chip": hands.click_chip,
     "everything": hands.everything,
+    "count": lambda name: len(hands.visible(name)),
+    "bug_in_a_slot": bug_in_a_slot,
+    "bug_in_a_task": bug_in_a_task,
     "close": close_window,
 }
 

@@ -1,6 +1,5 @@
 """KP-3 as a person meets it: the window dies while a call waits for a decision, and comes back with the card."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,12 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ready(home: Path, server: OpenAIServer) -> Iterator[Path]:
+def ready(home: Path, server: OpenAIServer) -> Path:
     """A home with a model and one published entry, both made by the command line."""
     added = devflow(home, "provider", "add", "--name", "Scripted", "--address", server.base_url, "--model", "scripted")
     assert added.code == 0, added.err
     publish(home, OLD, "A sqlite transaction takes the write lock late.")
-    yield home
+    return home
 
 
 def publish(home: Path, title: str, content: str) -> str:

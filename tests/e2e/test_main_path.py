@@ -15,7 +15,7 @@ FOUND: dict[str, Any] = {
         {
             "kind": "pitfall",
             "title": TITLE,
-            "content": "Begin a transaction that writes with `BEGIN IMMEDIATE`: two writers then wait, they do not fail.",
+            "content": "Begin a transaction that writes with `BEGIN IMMEDIATE`: two writers then wait and do not fail.",
             "tags": ["sqlite", "transactions"],
             "confidence": 0.86,
             "evidence": "begin the transaction with BEGIN IMMEDIATE",

@@ -1,4 +1,4 @@
-"""What a person does with hands and eyes at a window of this process: by objectName, on what is visible, never by a method.
+"""What a person does with hands and eyes at a window of this process: by objectName, on what is visible.
 
 Nothing here waits; `tests/support/person.py` does that in a test, `tests/e2e/driver.py` in a process of its own.
 """
@@ -6,9 +6,10 @@ Nothing here waits; `tests/support/person.py` does that in a test, `tests/e2e/dr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QTextCursor
+from PySide6.QtGui import QAction, QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -40,10 +41,10 @@ class NotThere(AssertionError):
 def visible(name: str, within: QWidget | None = None) -> list[QWidget]:
     """Every visible widget with that objectName, in the order of the widget tree."""
     roots = [within] if within is not None else QApplication.topLevelWidgets()
-    found = []
+    found: list[QWidget] = []
     for root in roots:
         for widget in (root, *root.findChildren(QWidget, name)):
-            if widget.objectName() == name and widget.isVisible():
+            if widget.objectName() == name and widget.isVisible() and widget not in found:  # a dialog is both
                 found.append(widget)
     return found
 
@@ -95,7 +96,9 @@ def answers() -> list[str]:
 def chips(text: str) -> list[str]:
     """The addresses behind a reference of the newest answer, like `K1`; empty where it is just text."""
     views = _answer_views()
-    return [address for cursor, address in _anchors(views[-1]) if cursor.selectedText().strip() == text] if views else []
+    return (
+        [address for cursor, address in _anchors(views[-1]) if cursor.selectedText().strip() == text] if views else []
+    )
 
 
 # hands
@@ -180,13 +183,25 @@ def choose(text: str) -> None:
 
 
 def type_text(text: str) -> None:
-    """Type where the keyboard is."""
-    QTest.keyClicks(_keyboard(), text)
+    """Type where the keyboard is; what is not on it comes from an input method, as Chinese does."""
+    for by_key, run in groupby(text, key=str.isascii):
+        if by_key:
+            QTest.keyClicks(_keyboard(), "".join(run))
+        else:
+            composed = QInputMethodEvent()
+            composed.setCommitString("".join(run))
+            QApplication.sendEvent(_keyboard(), composed)
 
 
-def press(key: Qt.Key | str, modifiers: Qt.KeyboardModifier = NONE) -> None:
+def press(key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
     """Press and release a key where the keyboard is."""
-    QTest.keyClick(_keyboard(), key, modifiers)  # type: ignore[call-overload]
+    QTest.keyClick(_keyboard(), key, modifiers)
+
+
+def press_on(widget: QWidget | None, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
+    """Press a key in that widget, which has just come to the front."""
+    assert widget is not None
+    QTest.keyClick(widget, key, modifiers)
 
 
 def _keyboard() -> QWidget:
@@ -199,7 +214,7 @@ def _keyboard() -> QWidget:
 def _scroll_to(widget: QWidget) -> None:
     above = widget.parentWidget()
     while above is not None:
-        if isinstance(above, QScrollArea) and above.widget() is not None and above.widget().isAncestorOf(widget):
+        if isinstance(above, QScrollArea) and above.isAncestorOf(widget):
             above.ensureWidgetVisible(widget, 0, 8)
         above = above.parentWidget()
 
@@ -265,7 +280,7 @@ def _own_words(widget: QWidget) -> str | None:
             return widget.text()
         case QAbstractItemView():
             model = widget.model()
-            found = [str(model.index(row, 0).data()) for row in range(min(model.rowCount(), 30))] if model else []
+            found = [str(model.index(row, 0).data()) for row in range(min(model.rowCount(), 30))]
             return "\n".join(found)
         case _:
             return None

@@ -93,7 +93,7 @@ class Person:
     def types(self, text: str) -> None:
         hands.type_text(text)
 
-    def presses(self, key: Qt.Key | str, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    def presses(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         hands.press(key, modifiers)
 
     async def asks(self, text: str) -> None:
@@ -116,8 +116,15 @@ class Person:
 
     async def begins_a_conversation(self) -> None:
         await self.goes_to("Chat")
+        await self.shows_the_conversations()
         await self.clicks("newConversationButton")
         await self.until(lambda: not hands.answers(), "an empty conversation")
+
+    async def shows_the_conversations(self) -> None:
+        """The list of conversations; a narrow window has it behind a button."""
+        if not hands.visible("conversationList"):
+            await self.clicks("showConversationsButton")
+        await self.finds("conversationList")
 
     async def chooses_from(self, picker: str, text: str) -> None:
         """Open a picker and choose the row that begins so."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import select
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, environment
 
 PATIENCE = 30.0
 """Seconds; a process of its own needs a while to start on a busy machine."""
@@ -33,7 +33,7 @@ class RemoteWindow:
         self.process = subprocess.Popen(
             [sys.executable, "-W", "error::RuntimeWarning", *program, "--home", str(home)],
             cwd=cwd,
-            env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), **(environ or {})},
+            env={**environment(), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), **(environ or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -130,10 +130,8 @@ class RemoteWindow:
         self._listening.join(10)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None and not pipe.closed:
-                try:
+                with contextlib.suppress(BrokenPipeError):  # an act that nobody heard any more
                     pipe.close()
-                except BrokenPipeError:
-                    pass  # an act that nobody heard any more
 
     def _listen(self) -> None:
         assert self.process.stderr is not None
