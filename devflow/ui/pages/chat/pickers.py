@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -71,7 +73,7 @@ class WorkspacePicker(Picker):
             self.project_chosen.emit(data)
 
     async def _browse(self) -> None:
-        start = self._project.path if self._project is not None else ""
+        start = self._project.path if self._project is not None else str(Path.home())
         folder = await self._ctx.dialogs.choose_folder(self._ctx.t("Choose the project folder"), start)
         if folder:
             self.project_chosen.emit(await self._ctx.services.projects.ensure(folder))
