@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import text
@@ -151,26 +151,29 @@ async def _add(core: Core, row: Row, actor: Actor) -> str:
 
 
 async def _age(core: Core, id: str, minutes: int) -> None:
-    """Move an entry and its events into the past."""
+    """Move an entry's life into the past: its last change so many minutes ago, its uses after that."""
 
     def work(unit: Unit) -> None:
-        at = now() - timedelta(minutes=minutes)
         bind = unit.session.connection()
-        for table, column, key in (
-            ("entries", "created_at", "id"),
-            ("entries", "updated_at", "id"),
-            ("search_docs", "updated_at", "entry_id"),
-            ("entry_events", "at", "entry_id"),
-        ):
-            old = bind.execute(text(f"SELECT rowid, {column} FROM {table} WHERE {key} = :id"), {"id": id}).all()
-            for place, (rowid, _) in enumerate(old):
-                moved = at - timedelta(minutes=(len(old) - place) * 900)
-                value = (at if table != "entry_events" else moved).replace(tzinfo=None).isoformat(sep=" ")
-                statement = text(f"UPDATE {table} SET {column} = :at WHERE rowid = :row")
-                bind.execute(statement, {"at": value, "row": rowid})
+        changed_at = now() - timedelta(minutes=minutes)
+        rows = bind.execute(text("SELECT rowid, event FROM entry_events WHERE entry_id = :id ORDER BY id"), {"id": id})
+        events = rows.all()
+        changes = [row for row, event in events if event != "reused"]
+        uses = [row for row, event in events if event == "reused"]
+        at = {row: changed_at - timedelta(hours=19 * back) for back, row in enumerate(reversed(changes))}
+        at |= {row: changed_at + timedelta(minutes=minutes * n / (len(uses) + 1)) for n, row in enumerate(uses, 1)}
+        for row, moment in at.items():
+            bind.execute(text("UPDATE entry_events SET at = :at WHERE rowid = :row"), {"at": _sql(moment), "row": row})
+        values = {"id": id, "created": _sql(at[changes[0]]), "updated": _sql(changed_at)}
+        bind.execute(text("UPDATE entries SET created_at = :created, updated_at = :updated WHERE id = :id"), values)
+        bind.execute(text("UPDATE search_docs SET updated_at = :updated WHERE entry_id = :id"), values)
         unit.changed("entry", id)
 
     await core.db.write(work)
+
+
+def _sql(moment: datetime) -> str:
+    return moment.replace(tzinfo=None).isoformat(sep=" ")
 
 
 def _published(say: Say, chat: str) -> tuple[Row, ...]:
