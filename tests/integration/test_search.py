@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from devflow.domain.knowledge import Kind, Status
 from devflow.domain.text import fold
+from devflow.retrieval.entries import matching_ids
 from devflow.store.entry_lists import ANY, Filters
 from tests.support.search_library import SearchLibrary
 
@@ -114,6 +117,49 @@ def test_the_like_tier_is_exactly_what_a_plain_scan_gives(
     found = like_titles(library, asked)
     assert len(found) == len(set(found))
     assert set(found) == plain_scan(rows, asked)
+
+
+SCRIPTS = (
+    *[(0x20, 0x7E)] * 6,
+    *[(0x4E00, 0x4E40)] * 5,
+    *((0xA0, 0x24F), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x4FF), (0x5B0, 0x5FF), (0x620, 0x6FF), (0x900, 0x97F)),
+    *((0xE00, 0xE5F), (0x1100, 0x11FF), (0x1E00, 0x1FFF), (0x2000, 0x206F), (0x2070, 0x218F), (0x2460, 0x24FF)),
+    *((0x2E80, 0x2FDF), (0x3000, 0x30FF), (0x3130, 0x318F), (0x3200, 0x33FF), (0xAC00, 0xAC80), (0xF900, 0xFAFF)),
+    *((0xFB00, 0xFDFF), (0xFE30, 0xFFEF), (0x1F600, 0x1F640), (0x1D400, 0x1D7FF), (0x20000, 0x20020)),
+    *((0x2F800, 0x2FA1D),),
+)
+
+
+def test_the_like_tier_is_exact_in_every_script_and_normal_form(library: SearchLibrary) -> None:
+    chance = random.Random(11)
+
+    def character() -> str:
+        while True:
+            char = chr(chance.randint(*chance.choice(SCRIPTS)))
+            if unicodedata.category(char) not in ("Cs", "Cn", "Cc", "Zl", "Zp"):
+                return char
+
+    pool = [character() for _ in range(100)] + list("abcABC_#+. .net ") * 3
+    rows = [
+        (f"{number} " + "".join(chance.choices(pool, k=12)).strip(), "x" + "".join(chance.choices(pool, k=200)))
+        for number in range(25)
+    ]
+    for title, content in rows:
+        library.add(title, content)
+    forms = (
+        str,
+        str.upper,
+        fold,
+        lambda text: unicodedata.normalize("NFD", text),
+        lambda text: unicodedata.normalize("NFC", text),
+        lambda text: text[: len(text) // 2] + chance.choice(pool) + text[len(text) // 2 :],
+    )
+    for _ in range(400):
+        source = chance.choice(chance.choice(rows))
+        start = chance.randrange(len(source))
+        query = chance.choice(forms)(source[start : start + chance.choice((1, 2, 3, 5, 9, 20, 60))])
+        if query.strip():
+            assert set(like_titles(library, query)) == plain_scan(rows, query), ascii(query)
 
 
 def test_wildcards_of_like_are_taken_literally(library: SearchLibrary) -> None:
@@ -291,6 +337,8 @@ def test_pages_follow_each_other_without_gap_or_overlap(library: SearchLibrary) 
     assert len(whole) == 60
     assert paged == whole
     assert library.search("alpha beta", limit=7, count=True).total == 60
+    ids = library.database.run_read(lambda session: matching_ids(session, "alpha beta"))
+    assert ids == tuple(hit.entry.id for hit in library.search("alpha beta", limit=60))
 
 
 def test_a_limit_above_three_is_honoured(library: SearchLibrary) -> None:
