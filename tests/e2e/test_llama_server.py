@@ -63,7 +63,7 @@ async def test_a_real_model_streams_stops_dies_and_is_asked_again(start: Start, 
 
         # it comes back at the same place, and Retry works: a new answer in the place of the broken one
         llama.start()
-        broken = _length(2)
+        broken = _length(2) or PATIENCE
         await person.clicks("retryButton")
         await person.until(lambda: hands.visible("stopButton") and _length(2) < broken, "a new answer", within=PATIENCE)
         await _grows(person, 2, times=2)
