@@ -24,7 +24,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session as Session  # other rooms name the type, and may not import SQLAlchemy
 from sqlalchemy.pool import StaticPool
 
-from devflow.domain.errors import DatabaseProblem
+from devflow.domain.errors import DatabaseProblem, InvalidInput
 from devflow.domain.events import Change, Changes, Hub
 from devflow.domain.ids import now
 from devflow.domain.messages import N_
@@ -145,16 +145,16 @@ class Database:
             connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _foreign(self) -> Changes | None:
-        with self.engine.connect() as connection:
+        with refusals(), self.engine.connect() as connection:
             version = _data_version(connection)
             if version == self._data_version:
                 return None
-            self._data_version = version
             rows = connection.execute(
                 select(ChangeRow.seq, ChangeRow.aggregate, ChangeRow.id)
                 .where(ChangeRow.seq > self._seen, ChangeRow.origin != self.origin)
                 .order_by(ChangeRow.seq)
             ).all()
+        self._data_version = version  # not before they were read: what cannot be read now is told next time
         if not rows:
             return None
         self._seen = rows[-1].seq
@@ -205,9 +205,20 @@ WHAT_THE_DISK_SAYS = {
 
 @contextlib.contextmanager
 def refusals() -> Iterator[None]:
-    """Turn what the disk refuses into `DatabaseProblem`; what our SQL does wrong stays an exception of its own."""
+    """Turn what the disk refuses into `DatabaseProblem`; what our SQL does wrong stays an exception of its own.
+
+    Half of a surrogate pair can be looked up as little as it can be stored: `InvalidInput`.
+    """
     try:
         yield
+    except UnicodeEncodeError as error:
+        if error.reason != "surrogates not allowed":
+            raise
+        raise InvalidInput(
+            "text",
+            N_("The text holds a character that cannot be stored (half of a surrogate pair)."),
+            N_("Remove it; it is often left by a broken copy or a binary file."),
+        ) from error
     except (DatabaseError, sqlite3.DatabaseError) as error:
         cause = error.orig if isinstance(error, DatabaseError) else error
         hint = WHAT_THE_DISK_SAYS.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Aggregate, Changes, Event
 from devflow.domain.knowledge import Status
 from devflow.store.watch import watch
@@ -36,7 +37,7 @@ async def test_writers_in_several_processes_lose_nothing_and_meet_no_lock(librar
     assert titles == {f"Process {n}" for n in range(6)} | {f"Mine {n}" for n in range(mine)}
     assert mine > 0
     found = await library.knowledge.knowledge_search("another process", statuses=[Status.CANDIDATE], limit=50)
-    assert found.total == 6
+    assert len(found.hits) == 6
 
 
 async def test_of_two_processes_that_publish_one_entry_exactly_one_does(library: Library, home: Path) -> None:
@@ -87,6 +88,23 @@ async def test_every_foreign_change_is_told_once(home: Path) -> None:
         again = await one.db.foreign_changes()
         assert again is not None
         assert again.of(Aggregate.ENTRY) == {first.id}
+
+
+async def test_changes_that_a_broken_disk_hides_are_told_once_it_is_mended(home: Path) -> None:
+    async with open_library(home) as one, open_library(home) as two:
+        assert await one.db.foreign_changes() is None
+        first = await two.add("From outside")
+        await two.db.checkpoint()
+        whole = one.db.path.read_bytes()
+        with one.db.path.open("r+b") as file:
+            file.truncate(4096)
+            with pytest.raises(DatabaseProblem):
+                await one.db.foreign_changes()
+            file.write(whole)
+        second = await two.add("After the disk was mended")
+        changes = await one.db.foreign_changes()
+        assert changes is not None
+        assert changes.of(Aggregate.ENTRY) == {first.id, second.id}
 
 
 async def test_a_conflict_between_processes_is_said_and_loses_neither_text(library: Library, home: Path) -> None:
