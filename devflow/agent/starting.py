@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from devflow.domain.conversation import Conversation, MessageState, ModelChoice, Role
+from devflow.domain.conversation import MESSAGE_MAX, Conversation, MessageState, ModelChoice, Role
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
 from devflow.domain.run import Run
+from devflow.domain.text.storable import is_storable
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
 
@@ -50,7 +51,15 @@ def checked_text(text: str) -> str:
     """A user message as it is stored: as typed, but something; raises InvalidInput."""
     if not text.strip():
         raise InvalidInput("message", N_("The message is empty."), N_("Write a question first."))
-    if "\x00" in text or any("\ud800" <= char <= "\udfff" for char in text):
+    if len(text) > MESSAGE_MAX:
+        raise InvalidInput(
+            "message",
+            N_("The message has {length} characters; at most {limit} fit."),
+            N_("Shorten it, or let the model read the file."),
+            length=f"{len(text):,}",
+            limit=f"{MESSAGE_MAX:,}",
+        )
+    if not is_storable(text):
         raise InvalidInput(
             "message",
             N_("The message holds a character that cannot be stored (NUL or half of a surrogate pair)."),

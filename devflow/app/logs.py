@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import logging.handlers
 import os
@@ -17,6 +18,19 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
+    """One that cannot be written says so once, and stops nothing."""
+
+    _said = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's name
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._said and sys.stderr is not None:
+            self._said = True
+            with contextlib.suppress(OSError):
+                sys.stderr.write(f"devflow: no log is kept in {self.baseFilename}: {error.strerror or error}\n")
+
     def _open(self):  # type: ignore[no-untyped-def]
         os.close(os.open(self.baseFilename, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
         return super()._open()

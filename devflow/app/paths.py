@@ -47,7 +47,7 @@ def app_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ)
     The directories are made where they are missing, with mode 0700; one that exists keeps the mode its owner gave it.
     Raises NoDataDirectory when that is impossible.
     """
-    root = _home(home, environ)
+    root = _found_home(home, environ)
     data = _program_data()
     paths = AppPaths(
         home=root,
@@ -63,6 +63,14 @@ def app_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ)
     for directory in (paths.home, paths.backups, paths.logs, paths.retrieval_log, paths.locks):
         _make_private(directory)
     return paths
+
+
+def _found_home(explicit: Path | None, environ: Mapping[str, str]) -> Path:
+    try:
+        return _home(explicit, environ)
+    except (OSError, RuntimeError) as error:  # the working directory is gone; nobody is called what stands after `~`
+        named = explicit or environ.get("DEVFLOW_HOME") or "~"
+        raise _unusable(named, error) from error
 
 
 def _home(explicit: Path | None, environ: Mapping[str, str]) -> Path:
@@ -83,10 +91,14 @@ def _make_private(directory: Path) -> None:
     try:
         # `mkdir(parents=True)` gives missing parents the default mode; those above the home are not ours to close.
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise NoDataDirectory(
-            N_("The data directory {path} cannot be used: {reason}."),
-            N_("Check its permissions, or name another one with --home or DEVFLOW_HOME."),
-            path=directory,
-            reason=error.strerror or str(error),
-        ) from error
+    except (OSError, ValueError) as error:  # ValueError: a name that the system cannot be told
+        raise _unusable(directory, error) from error
+
+
+def _unusable(directory: object, error: Exception) -> NoDataDirectory:
+    return NoDataDirectory(
+        N_("The data directory {path} cannot be used: {reason}."),
+        N_("Check its permissions, or name another one with --home or DEVFLOW_HOME."),
+        path=directory,
+        reason=getattr(error, "strerror", None) or str(error).rstrip("."),
+    )

@@ -6,10 +6,11 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from devflow.cli.output import Output, read_stdin
+from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Parser, WrongUsage
+from devflow.cli.streams import OutputFailed, read_stdin
 from devflow.domain.citations import cited_numbers
-from devflow.domain.conversation import OFFLINE, ModelChoice, Origin, Role
+from devflow.domain.conversation import MESSAGE_MAX, OFFLINE, ModelChoice, Origin, Role
 from devflow.domain.errors import InvalidInput, Refused, UserFacing
 from devflow.domain.events import (
     CallsChanged,
@@ -70,12 +71,15 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
         retrieval=not args.no_inject,
     )
     told: list[Event] = []
-    unsubscribe = core.hub.subscribe(told.append if output.json else _Printer(output))
+    printer = _Printer(output)
+    unsubscribe = core.hub.subscribe(told.append if output.json else printer)
     try:
         run = await core.turns.send(conversation.id, message, tools=tools)
         run = await core.turns.wait(run.id)
     finally:
         unsubscribe()
+    if printer.failure is not None:
+        raise printer.failure
     _raise_failure(run)
     report = await _report(core, run)
     if output.json:
@@ -94,7 +98,7 @@ def _message(args: Namespace) -> str:
     if args.message != "-":
         return str(args.message)
     try:
-        return read_stdin().decode("utf-8-sig")
+        return read_stdin(4 * MESSAGE_MAX + 3, "message").decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput("message", N_("Standard input is not UTF-8 text."), N_("Convert it first.")) from None
 
@@ -144,13 +148,22 @@ async def _check_tools(core: Core, project: Project | None, tools: tuple[str, ..
 
 
 class _Printer:
-    """Prints the answer as it comes."""
+    """Prints the answer as it comes; once that fails no more is printed, and `failure` says why."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._last = "\n"
+        self.failure: Exception | None = None
 
     def __call__(self, event: Event) -> None:
+        if self.failure is not None:
+            return
+        try:
+            self._print(event)
+        except (BrokenPipeError, OutputFailed) as failure:
+            self.failure = failure
+
+    def _print(self, event: Event) -> None:
         match event:
             case TextArrived(text=text, reasoning=False):
                 self._write(text)
@@ -160,8 +173,8 @@ class _Printer:
                 pass
 
     def _write(self, text: str) -> None:
-        self._output.out.write(text)
-        self._output.out.flush()
+        self._output.text(text)
+        self._output.flush()
         self._last = text[-1:] or self._last
 
 
@@ -222,7 +235,7 @@ def _say_sources(output: Output, report: dict[str, Any]) -> None:
     if report["sources"]:
         for source in report["sources"]:
             mark = t("cited") if source["cited"] else t("given")
-            output.note(f"[{source['number']}] {source['title']} ({mark}, {source['id']})")
+            output.note(f"[{source['number']}] {one_line(source['title'])} ({mark}, {source['id']})")
         return
     match report["receipt"]["library"]["outcome"]:
         case "nothing_found":

@@ -27,12 +27,17 @@ def _run(paths: AppPaths, args: Namespace, output: Output) -> int:
     from devflow.domain.ids import now
     from devflow.store import backup
 
-    if not paths.database.exists():
+    if not paths.database.is_file():
         raise Refused(N_("There is no database yet."), N_("The first start makes it."))
-    target: Path = (args.file or paths.backups / f"{backup.PREFIX}{backup.stamp(now())}.db").absolute()
-    if target.exists():
+    target: Path = args.file or paths.backups / f"{backup.PREFIX}{backup.stamp(now())}.db"
+    try:
+        target = target.absolute()
+        taken, in_a_folder = target.exists(), target.parent.is_dir()
+    except OSError as error:
+        raise backup.not_written(target, error) from error
+    if taken:
         raise InvalidInput("file", N_("{path} exists already."), N_("Name a new file."), path=target)
-    if not target.parent.is_dir():
+    if not in_a_folder:
         raise InvalidInput("file", N_("There is no folder {path}."), N_("Name an existing folder."), path=target.parent)
     backup.back_up_or_refuse(paths.database, target)
     if output.json:

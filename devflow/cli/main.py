@@ -12,8 +12,9 @@ from typing import Any
 
 from devflow.app.i18n import translator
 from devflow.app.paths import AppPaths, app_paths
-from devflow.cli.output import Output, speak_utf8
+from devflow.cli.output import Output
 from devflow.cli.parser import WrongUsage, build
+from devflow.cli.streams import OutputFailed, let_go, open_streams, speak_utf8_to_the_system
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import Translator, english
 
@@ -22,18 +23,30 @@ DONE, FAILED, USAGE = 0, 1, 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 done, 1 refused or failed, 2 wrong usage."""
-    speak_utf8(sys.stdout, sys.stderr)
+    if argv is None:
+        speak_utf8_to_the_system()
+    out, err = open_streams()
     words = [_as_utf8(word) for word in (sys.argv[1:] if argv is None else argv)]
-    output = Output("--json" in _before_the_end(words), english(), sys.stdout, sys.stderr)
+    output = Output("--json" in _before_the_end(words), english(), out, err)
     try:
         code = _run(words, output)
-        sys.stdout.flush()
+        code = code or _flushed(output)
     except BrokenPipeError:  # the reader has seen enough (`devflow knowledge list | head`)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        let_go(out)
         return DONE
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _flushed(output: Output) -> int:
+    try:
+        output.flush()
+    except OutputFailed as problem:
+        let_go(output.out)
+        output.error(problem)
+        return FAILED
+    return DONE
 
 
 def _run(words: Sequence[str], output: Output) -> int:
@@ -46,11 +59,15 @@ def _run(words: Sequence[str], output: Output) -> int:
         return USAGE
     try:
         paths = app_paths(args.home)
-        output = Output(args.json, _translator(args.json, paths), sys.stdout, sys.stderr)
+        output = Output(args.json, _translator(args.json, paths), output.out, output.err)
         return _dispatch(paths, args, output)
     except WrongUsage as problem:
         output.error(problem)
         return USAGE
+    except OutputFailed as problem:
+        let_go(output.out)
+        output.error(problem)
+        return FAILED
     except UserFacing as problem:
         output.error(problem)
         return FAILED

@@ -6,8 +6,9 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from devflow.cli.output import Output, read_stdin
+from devflow.cli.output import Output
 from devflow.cli.parser import Parser, WrongUsage
+from devflow.cli.streams import read_stdin
 from devflow.domain.errors import ProviderFailed, Refused
 from devflow.domain.messages import N_
 
@@ -138,7 +139,7 @@ async def _remove(core: Core, args: Namespace, output: Output) -> int:
 
 def _key(args: Namespace) -> str:
     if args.key_stdin:
-        return read_stdin().decode("utf-8", "replace").strip()
+        return read_stdin(8_192, "key").decode("utf-8", "replace").strip()
     if args.key_env:
         key = os.environ.get(args.key_env, "")
         if not key:

@@ -28,7 +28,7 @@ def _run(paths: AppPaths, args: Namespace, output: Output) -> int:
     from devflow.store.restore import restore
 
     require_human(Actor.user(), RESTORING, agent_child=is_agent_child())
-    aside = restore(paths, args.file.absolute())
+    aside = restore(paths, args.file)
     if output.json:
         output.value({"restored": str(paths.database), "before": None if aside is None else str(aside)})
     else:

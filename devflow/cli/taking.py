@@ -6,13 +6,19 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from devflow.cli.output import read_stdin
 from devflow.cli.parser import Parser, WrongUsage
+from devflow.cli.streams import read_stdin, within
 from devflow.domain.errors import InvalidInput
+from devflow.domain.knowledge import CONTENT_MAX
 from devflow.domain.messages import N_
+from devflow.knowledge.projects import is_folder
 
 if TYPE_CHECKING:
     from devflow.knowledge.projects import Projects
+
+
+READ_MAX = 4 * CONTENT_MAX + 3
+"""Bytes of a text that may fit: UTF-8 has at most four for a character, and a mark at the beginning."""
 
 
 def add_content(parser: Parser) -> None:
@@ -30,14 +36,14 @@ def content(args: Namespace) -> str | None:
     if args.file is not None:
         return _decoded(_read(args.file), str(args.file))
     if args.stdin is not None:
-        return _decoded(read_stdin(), "-")
+        return _decoded(read_stdin(READ_MAX, "content"), "-")
     given_text: str | None = args.content
     return given_text
 
 
 async def project_id(projects: Projects, given: str) -> str:
     """A project by its folder (made if there is none yet), else by its name or id."""
-    if Path(given).expanduser().is_dir():  # noqa: ASYNC240  # one look, before anything runs
+    if is_folder(given):
         return (await projects.ensure(given)).id
     known = await projects.list()
     found = [project for project in known if given in (project.id, project.name)]
@@ -58,7 +64,8 @@ async def project_id(projects: Projects, given: str) -> str:
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        with file.open("rb") as text:
+            return within(text.read(READ_MAX + 1), READ_MAX, "content")
     except OSError as error:
         raise InvalidInput(
             "file", N_("The file {path} cannot be read: {reason}."), path=file, reason=error.strerror or error

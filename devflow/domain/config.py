@@ -9,6 +9,7 @@ from typing import Any
 
 from devflow.domain.errors import InvalidInput
 from devflow.domain.messages import N_
+from devflow.domain.text.storable import is_storable
 
 KEY = "knowledge_config"
 MIN_MESSAGES_RANGE = (1, 1000)
@@ -95,7 +96,7 @@ def check_field(name: str, value: Any) -> Any:
         case "idle_timeout_ms":
             return _whole_number(name, value, IDLE_TIMEOUT_RANGE_MS)
         case "embedding_provider_id" | "embedding_model":
-            if value is None or (isinstance(value, str) and 0 < len(value) <= 200):
+            if value is None or (isinstance(value, str) and 0 < len(value) <= 200 and is_storable(value)):
                 return value
             raise _bad(name, value, N_("It is a name, or null."))
         case _:

@@ -79,6 +79,9 @@ class ModelChoice:
 
 OFFLINE = ModelChoice("offline", "offline")
 
+MESSAGE_MAX = 1_000_000
+"""Characters of one user message; more is a file that was piped or pasted by mistake, and fits no model."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:

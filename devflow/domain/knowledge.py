@@ -10,6 +10,7 @@ from typing import Any
 
 from devflow.domain.errors import InvalidInput, InvalidTransition
 from devflow.domain.messages import N_
+from devflow.domain.text.storable import is_storable
 
 TITLE_MAX = 200
 CONTENT_MAX = 20_000
@@ -303,7 +304,7 @@ def check_confidence(value: float) -> float:
 
 def _storable(field_name: str, text: str) -> str:
     """NUL and lone surrogates cannot be stored or shown by every tool that reads the database."""
-    if "\x00" in text or any("\ud800" <= char <= "\udfff" for char in text):
+    if not is_storable(text):
         raise InvalidInput(
             field_name,
             N_("The {field} holds a character that cannot be stored (NUL or half of a surrogate pair)."),

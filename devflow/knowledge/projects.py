@@ -26,8 +26,18 @@ class Projects:
         return await self._db.read(lambda session: table.get(session, id))
 
 
+def is_folder(given: str) -> bool:
+    """Whether this names a folder that is there; what can be no path at all names none."""
+    try:
+        return Path(given).expanduser().is_dir()
+    except (OSError, RuntimeError, ValueError):  # too long; a user unknown after `~`; NUL
+        return False
+
+
 def _folder(path: Path) -> Path:
-    folder = path.expanduser().resolve()
-    if not folder.is_dir():
-        raise InvalidInput("project", N_("There is no folder {path}."), N_("Name an existing folder."), path=folder)
-    return folder
+    if is_folder(str(path)):
+        try:
+            return path.expanduser().resolve(strict=True)
+        except (OSError, RuntimeError, ValueError):
+            pass  # it has just gone, or the folder it is relative to has
+    raise InvalidInput("project", N_("There is no folder {path}."), N_("Name an existing folder."), path=path)

@@ -12,6 +12,8 @@ from devflow.store import citations, entries, entry_lists, timeline
 from devflow.store.database import Session
 from devflow.store.entry_lists import Filters
 
+OFFSET_MAX = 1_000_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class EntryPage:
@@ -53,9 +55,9 @@ def check_limit(limit: int) -> int:
 
 
 def check_offset(offset: int) -> int:
-    if offset >= 0:
+    if 0 <= offset <= OFFSET_MAX:
         return offset
-    raise InvalidInput("offset", N_("An offset of {value} is negative."), value=offset)
+    raise InvalidInput("offset", N_("An offset of {value} is not from 0 to {most}."), value=offset, most=OFFSET_MAX)
 
 
 def timeline_of(session: Session, id: str) -> tuple[TimelineEvent, ...]:

@@ -44,18 +44,23 @@ def back_up_or_refuse(database: Path, target: Path) -> Path:
         with refusals():
             return back_up(database, target)
     except OSError as error:
-        raise DatabaseProblem(
-            N_("The backup {path} cannot be written: {reason}."),
-            N_("Check the folder and the free space."),
-            path=target,
-            reason=error.strerror or error,
-        ) from error
+        raise not_written(target, error) from error
+
+
+def not_written(target: Path, error: OSError) -> DatabaseProblem:
+    return DatabaseProblem(
+        N_("The backup {path} cannot be written: {reason}."),
+        N_("Check the folder and the free space."),
+        path=target,
+        reason=error.strerror or error,
+    )
 
 
 def back_up_before(database: Path, backups: Path, revision: str, at: datetime | None = None) -> Path:
     """Back up before a migration to `revision`, and keep the newest five of these."""
     kept = back_up(database, backups / f"{PREFIX}{stamp(at or now())}{BEFORE}{revision}.db")
-    for old in sorted(backups.glob(f"{PREFIX}*{BEFORE}*.db"))[:-KEPT]:
+    others = sorted(set(backups.glob(f"{PREFIX}*{BEFORE}*.db")) - {kept})
+    for old in others[: 1 - KEPT]:  # whatever the clock says: the one that was just made is kept
         old.unlink(missing_ok=True)
     return kept
 
@@ -66,16 +71,25 @@ def newest_good(backups: Path) -> Path | None:
 
 
 def newest_first(backups: Path) -> Iterator[Path]:
-    yield from sorted(backups.glob(f"{PREFIX}*.db"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+    yield from sorted(backups.glob(f"{PREFIX}*.db"), key=_modified, reverse=True)
+
+
+def _modified(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:  # taken away since it was listed
+        return 0
 
 
 def is_good(file: Path) -> bool:
     """Whether the file is a sound DevFlow database. Reads all of it."""
     try:
+        if not file.is_file():  # a pipe would be waited for
+            return False
         with closing(reader(file)) as connection:
             sound = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             return sound and connection.execute("SELECT version_num FROM alembic_version").fetchone() is not None
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return False
 
 

@@ -20,6 +20,7 @@ from devflow.domain.messages import N_
 from devflow.store import search_index
 from devflow.store.backup import back_up_before, make_private, newest_good
 from devflow.store.database import BUSY_TIMEOUT_MS, Database, Unit, open_engine, refusals
+from devflow.store.schema import Base
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -66,10 +67,18 @@ def stored_revision(paths: Places) -> str | None:
 
     Raises DatabaseProblem if the file is newer than this program, not DevFlow's, or visibly damaged.
     """
-    if not paths.database.exists() or paths.database.stat().st_size == 0:
+    if not paths.database.exists():
+        return None
+    if not paths.database.is_file():
+        raise DatabaseProblem(
+            N_("The database {path} is no file."),
+            N_("Move away what stands there, or name another data directory with --home DIR."),
+            path=paths.database,
+        )
+    if paths.database.stat().st_size == 0:
         return None
     try:
-        revision = _retry_locked(lambda: _read_revision(paths.database))
+        revision, tables = _retry_locked(lambda: _read_revision(paths.database))
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF in BROKEN:
             raise corrupt(paths, str(error)) from error
@@ -81,6 +90,8 @@ def stored_revision(paths: Places) -> str | None:
             path=paths.database,
             revision=revision,
         )
+    if revision == newest_revision(paths.migrations) and (missing := Base.metadata.tables.keys() - tables):
+        raise corrupt(paths, f"tables are missing ({', '.join(sorted(missing))})")
     return revision
 
 
@@ -115,8 +126,6 @@ def pending_changes(engine: Engine) -> list[Any]:
     """What differs between the database and the schema's models; empty when the migrations say all of it."""
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
-
-    from devflow.store.schema import Base
 
     def belongs(name: str | None, kind: str, _parents: Any) -> bool:
         return kind != "table" or not (name or "").startswith("search_")
@@ -184,11 +193,11 @@ def _configuration(connection: Connection, migrations: Path) -> Any:
     return configuration
 
 
-def _read_revision(database: Path) -> str | None:
+def _read_revision(database: Path) -> tuple[str | None, frozenset[str]]:
     with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=15)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
-            return None
+            return None, frozenset()
         if "alembic_version" not in tables:
             raise DatabaseProblem(
                 N_("The file {path} is a database, but not one of DevFlow's."),
@@ -198,7 +207,7 @@ def _read_revision(database: Path) -> str | None:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         for table in tables:
             connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()  # noqa: S608  # its own names
-    return None if row is None else str(row[0])
+    return None if row is None else str(row[0]), frozenset(tables)
 
 
 def _retry_locked(act: Callable[[], T]) -> T:

@@ -9,7 +9,7 @@ from pathlib import Path
 from devflow.domain.errors import DatabaseProblem, InvalidInput
 from devflow.domain.ids import now
 from devflow.domain.messages import N_
-from devflow.store.backup import back_up, is_good, reader, stamp
+from devflow.store.backup import back_up_or_refuse, is_good, not_written, reader, stamp
 from devflow.store.migrate import LOCKED, Places, revisions
 
 
@@ -17,23 +17,35 @@ def restore(paths: Places, backup: Path) -> Path | None:
     """Replace the database by `backup`; returns where the old one now is, None if there was none.
 
     Raises InvalidInput for a file that is no good backup or newer than this program, and DatabaseProblem while another
-    program has the database open. Nothing is changed then.
+    program has the database open, or where the disk refuses. Nothing is changed then: the copy is whole before the old
+    one is moved.
     """
     _check(paths, backup)
     _refuse_in_use(paths.database)
-    aside = None
-    if paths.database.exists():
-        aside = paths.database.with_name(f"{paths.database.name}.before-restore-{stamp(now())}")
-        for ending in ("-wal", "-shm", ""):
-            part = paths.database.with_name(paths.database.name + ending)
-            if part.exists():
-                part.replace(aside.with_name(aside.name + ending))
-    back_up(backup, paths.database)
+    copy = back_up_or_refuse(backup, paths.database.with_name(f".{paths.database.name}.restored"))
+    try:
+        aside = _move_aside(paths.database)
+        copy.replace(paths.database)
+    except OSError as error:
+        raise not_written(paths.database, error) from error
+    finally:
+        copy.unlink(missing_ok=True)
+    return aside
+
+
+def _move_aside(database: Path) -> Path | None:
+    if not database.exists():
+        return None
+    aside = database.with_name(f"{database.name}.before-restore-{stamp(now())}")
+    for ending in ("-wal", "-shm", ""):
+        part = database.with_name(database.name + ending)
+        if part.exists():
+            part.replace(aside.with_name(aside.name + ending))
     return aside
 
 
 def _check(paths: Places, backup: Path) -> None:
-    if not backup.is_file() or not is_good(backup):
+    if not is_good(backup):
         raise InvalidInput(
             "file",
             N_("{path} is not a good backup of DevFlow's."),
