@@ -214,15 +214,15 @@ def folded_tag(tag: str) -> str:
 
 
 def _put(connection: Connection, id: str, title: str, content: str, tags: tuple[str, ...]) -> None:
-    _remove(connection, id)
+    doc = _remove(connection, id)  # kept, so that the highest number stays near the number of entries
     inserted = connection.exec_driver_sql(
         """
         INSERT INTO search_docs
-            (entry_id, kind, status, project_id, reuse_count, updated_at, source_ref, folded_title, folded_tags)
-        SELECT id, kind, status, project_id, reuse_count, updated_at, source_ref, ?, ? FROM entries WHERE id = ?
+            (doc, entry_id, kind, status, project_id, reuse_count, updated_at, source_ref, folded_title, folded_tags)
+        SELECT ?, id, kind, status, project_id, reuse_count, updated_at, source_ref, ?, ? FROM entries WHERE id = ?
         RETURNING doc
         """,
-        (fold(title), "".join(map(folded_tag, tags)), id),
+        (doc, fold(title), "".join(map(folded_tag, tags)), id),
     ).scalar()
     if inserted is None:
         raise LookupError(f"entry {id} is not in the database")
@@ -234,12 +234,13 @@ def _put(connection: Connection, id: str, title: str, content: str, tags: tuple[
     _learn_words(connection, {word for text in (title, content) for word in whole_words(text)})
 
 
-def _remove(connection: Connection, id: str) -> None:
+def _remove(connection: Connection, id: str) -> int | None:
+    """Returns the number the entry had."""
     row = connection.exec_driver_sql(
         "SELECT d.doc, s.source FROM search_docs d JOIN search_sources s ON s.doc = d.doc WHERE d.entry_id = ?", (id,)
     ).first()
     if row is None:
-        return
+        return None
     doc, source = row
     # A table without content must be told the very terms it holds, or it keeps them.
     connection.exec_driver_sql(
@@ -248,6 +249,7 @@ def _remove(connection: Connection, id: str) -> None:
     )
     connection.exec_driver_sql("DELETE FROM search_sources WHERE doc = ?", (doc,))
     connection.exec_driver_sql("DELETE FROM search_docs WHERE doc = ?", (doc,))
+    return int(doc)
 
 
 def _streams(title: str, tags: tuple[str, ...], content: str) -> tuple[str, str, str]:
