@@ -24,9 +24,7 @@ _PHRASES = """
     """.split()
 _QUESTION = re.compile("|".join(sorted(map(re.escape, _PHRASES), key=len, reverse=True)))
 
-_FUNCTION_CHARACTERS = frozenset(
-    "的了是在和与與及之其也就都而被把于於从從以有这這那吧啊呀嘛我你您他她它们們"
-)
+_FUNCTION_CHARACTERS = frozenset("的了是在和与與及之其也就都而被把于於从從以有这這那吧啊呀嘛我你您他她它们們")
 
 
 def without_question_phrases(text: str) -> str:
