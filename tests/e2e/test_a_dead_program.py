@@ -92,6 +92,27 @@ def test_a_signal_in_the_middle_of_an_answer_ends_it_as_well(
         assert window.complaints == ""
 
 
+@pytest.mark.parametrize(
+    "tab, button, dialog",
+    [
+        ("navSettings", "", "settingsDialog"),
+        ("navKnowledge", "newEntryButton", "entryEditor"),
+    ],
+)
+def test_the_end_comes_as_quietly_while_a_dialog_is_open(home: Path, tab: str, button: str, dialog: str) -> None:
+    with RemoteWindow(home) as window:
+        window.finds("welcomePage")
+        for name in filter(None, (tab, button)):
+            window.clicks(name)
+        window.finds(dialog)
+        began = monotonic()
+        window.process.send_signal(signal.SIGTERM)
+        assert window.process.wait(10) == 0
+        assert monotonic() - began < QUIT_WITHIN
+        window.kill()
+        assert window.complaints == ""
+
+
 async def test_twenty_rounds_of_every_page_and_dialog_leave_no_widget_behind(
     start: Start, server: OpenAIServer
 ) -> None:

@@ -8,6 +8,7 @@ from tests.e2e.conftest import Start
 from tests.fakes.openai_server import OpenAIServer
 from tests.support import hands
 from tests.support.person import Person
+from tests.support.settings import settings
 
 TITLE = "Take the write lock at BEGIN"
 FOUND: dict[str, Any] = {
@@ -29,7 +30,13 @@ async def test_what_two_turns_taught_is_reviewed_by_keys_and_used_by_the_next_co
     start: Start, server: OpenAIServer
 ) -> None:
     async with start() as person:
-        await person.connect_by_service(server)
+        async with settings(person, "Providers") as dialog:
+            await dialog.adds("Another server")
+            await dialog.types("providerName", "Scripted")
+            await dialog.types("providerAddress", server.base_url)
+            await dialog.types("providerModels", "scripted")
+            await dialog.saves()
+        await person.sees("scripted", on="modelPicker")
         await _talk(person, server)
 
         # the candidate arrives by itself, and nothing is published yet
