@@ -80,7 +80,7 @@ async def _add(core: Core, args: Namespace, output: Output) -> int:
         raise WrongUsage(
             N_("A server of your own needs --address."), N_("For example --address http://127.0.0.1:8000.")
         )
-    settings = {"context_window": args.context_window} if args.context_window else {}
+    settings = {} if args.context_window is None else {"context_window": args.context_window}
     draft = ProviderDraft(
         name=args.name or preset.name or address,
         base_url=address,

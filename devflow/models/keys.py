@@ -13,13 +13,13 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from devflow.domain.errors import InvalidInput, UserFacing
 from devflow.domain.ids import new_id
 from devflow.domain.messages import N_
 from devflow.knowledge.settings import Settings
+from devflow.store.lock import one_at_a_time
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
@@ -161,46 +161,59 @@ def _keychain() -> KeyringBackend | None:
 
 
 class _KeyFile:
-    """`keys.json`, mode 0600: account → key. Written whole, beside it, and moved into place."""
+    """`keys.json`, mode 0600: account → key. Written whole, beside it, and moved into place.
+
+    Read, changed and written under a lock: of two windows that save a key at once, neither undoes the other's.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = Lock()
+        self._lock = path.with_name(f"{path.stem}.lock")
 
     def read(self) -> dict[str, str]:
         try:
             value = json.loads(self._path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
-            raise KeysUnreadable(
-                N_("The file of keys {path} cannot be read: {reason}."),
-                N_("Mend or remove it, then enter the keys again in Settings, under Providers."),
-                path=self._path,
-                reason=error.strerror if isinstance(error, OSError) else "it is not JSON",
-            ) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise self._unreadable(error) from None
+        if not isinstance(value, dict):
+            raise self._unreadable(None)
         return {str(account): key for account, key in value.items() if isinstance(key, str)}
 
     def change(self, account: str, key: str | None) -> None:
-        with self._lock:
-            known = self.read()
-            if known.get(account) == key:
-                return
-            if key is None:
-                del known[account]
-            else:
-                known[account] = key
-            self._write(known)
+        if key is None and account not in self.read():
+            return  # nothing to forget: no file is made for it
+        try:
+            with one_at_a_time(self._lock):
+                known = self.read()
+                if known.get(account) != key:
+                    self._write({**known, account: key})
+        except OSError as error:
+            raise KeysUnreadable(
+                N_("The file of keys {path} cannot be written: {reason}."),
+                N_("Check its folder and the free space, then enter the key again."),
+                path=self._path,
+                reason=error.strerror or error,
+            ) from None
 
-    def _write(self, keys: dict[str, str]) -> None:
+    def _write(self, keys: dict[str, str | None]) -> None:
         # mkstemp makes the file with mode 0600 before anything is in it.
         descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=".keys-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(keys, file, indent=1)
+                json.dump({account: key for account, key in keys.items() if key is not None}, file, indent=1)
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self._path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+
+    def _unreadable(self, error: Exception | None) -> KeysUnreadable:
+        return KeysUnreadable(
+            N_("The file of keys {path} cannot be read: {reason}."),
+            N_("Mend or remove it, then enter the keys again in Settings, under Providers."),
+            path=self._path,
+            reason=error.strerror if isinstance(error, OSError) else "it does not hold keys",
+        )

@@ -14,6 +14,7 @@ from devflow.domain.events import Aggregate, Changes, Event, Hub
 from devflow.domain.ids import new_id
 from devflow.domain.messages import N_
 from devflow.domain.provider import ProviderConfig, ProviderDraft, Roles, TestLine, TestReport
+from devflow.domain.text.storable import is_storable
 from devflow.knowledge.settings import Settings
 from devflow.models import roles as roles_of
 from devflow.models.keys import Keys, check_key
@@ -33,6 +34,8 @@ if TYPE_CHECKING:  # httpx and what needs it load at the first use, not at start
 log = logging.getLogger(__name__)
 
 NAME_MAX = 80
+MODEL_MAX = 300
+WINDOW_MAX = 100_000_000  # tokens
 ADAPTERS = frozenset({"openai_compat"})
 NETWORK = "network"
 
@@ -103,12 +106,18 @@ class Models:
         """
         checked = check_draft(draft)
         before = await self.get(id)
-        old, new = urls.origin(before.base_url), urls.origin(checked.base_url)
+        old, new = _origin(before), urls.origin(checked.base_url)
         if key is None and old != new and await self._keys.get(id, old):
             raise key_needed(old, new)
+        known = await self._keys.get(id, new) if key is not None else ""
         if key is not None:
             await self._keys.put(id, new, check_key(key))
-        changed = await self._db.write(lambda unit: _adopted(unit, table.update(unit, id, checked)))
+        try:
+            changed = await self._db.write(lambda unit: _adopted(unit, table.update(unit, id, checked)))
+        except UserFacing:
+            if key is not None:
+                await self._keys.put(id, new, known)
+            raise
         if old != new:
             await self._keys.forget(id, old)
         return changed
@@ -124,11 +133,11 @@ class Models:
                 settings_table.put(unit, roles_of.GROUP, roles_of.without_provider(stored, id))
 
         await self._db.write(work)
-        await self._keys.forget(id, urls.origin(config.base_url))
+        await self._keys.forget(id, _origin(config))
 
     async def has_key(self, id: str) -> bool:
         config = await self.get(id)
-        return bool(await self._keys.get(id, urls.origin(config.base_url)))
+        return bool(await self._keys.get(id, _origin(config)))
 
     async def save_test(self, id: str, report: TestReport) -> ProviderConfig:
         """Keep what a test said, for the list's mark."""
@@ -158,7 +167,7 @@ class Models:
         from devflow.providers.discovery import discover
         from devflow.providers.presets import presets
 
-        known = {urls.origin(config.base_url) for config in await self.list()}
+        known = {_origin(config) for config in await self.list()}
         local = [preset for preset in presets(self._resources) if preset.is_local]
         found = await discover(await self._network(), local, addresses=self._local_addresses)
         return tuple(server for server in found if urls.origin(server.base_url) not in known)
@@ -297,13 +306,28 @@ def check_draft(draft: ProviderDraft) -> ProviderDraft:
     name = " ".join(draft.name.split())
     if not name:
         raise InvalidInput("name", N_("The name is empty."), N_("Name it as you want to see it in lists."))
-    if len(name) > NAME_MAX or not name.isprintable():
+    if len(name) > NAME_MAX:
         raise InvalidInput("name", N_("The name is longer than {limit} characters."), limit=NAME_MAX)
+    if not name.isprintable():
+        raise InvalidInput("name", N_("The name holds a character that is not seen."), N_("Type it anew."))
     urls.parse(draft.base_url)
     if draft.adapter not in ADAPTERS:
         raise InvalidInput("adapter", N_("There is no adapter {value}."), value=draft.adapter)
     models = tuple(dict.fromkeys(model.strip() for model in draft.models if model.strip()))
+    if any(len(model) > MODEL_MAX or not is_storable(model) for model in models):
+        raise InvalidInput("models", N_("No model has such a name: it is too long, or no text."))
+    window = draft.settings.get("context_window", 1)
+    if not isinstance(window, int) or not 1 <= window <= WINDOW_MAX:
+        raise InvalidInput("context_window", N_("A context window has 1 to {limit} tokens."), limit=f"{WINDOW_MAX:,}")
     return replace(draft, name=name, base_url=draft.base_url.strip(), models=models)
+
+
+def _origin(config: ProviderConfig) -> str:
+    """What the provider's key belongs to; empty for an address that was edited by hand into none."""
+    try:
+        return urls.origin(config.base_url)
+    except InvalidInput:
+        return ""
 
 
 def _adopted(unit: Unit, config: ProviderConfig) -> ProviderConfig:

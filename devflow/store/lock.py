@@ -1,7 +1,8 @@
-"""Which processes live: an OS lock on a file, held while its process does.
+"""Locks of the operating system on files: which processes live, and whose turn it is.
 
-A run names its owner by such an id. The system lets go of the lock however the process ends, so a killed owner is dead
-at once and a pid that was given away again fools nobody. What differs between systems stands here alone.
+A run names its owner by the id of a lock that is held while its process lives. The system lets go of it however the
+process ends, so a killed owner is dead at once and a pid that was given away again fools nobody. What differs between
+systems stands here alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from devflow.domain.ids import new_id
@@ -23,6 +26,10 @@ if sys.platform == "win32":
         except OSError:
             return False
         return True
+
+    def _wait_for_lock(descriptor: int) -> None:
+        while not _try_lock(descriptor):
+            time.sleep(0.02)
 else:
     import fcntl
 
@@ -33,6 +40,23 @@ else:
         except OSError:
             return False
         return True
+
+    def _wait_for_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextlib.contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Of all threads and processes that name this file, one at a time is inside. Blocks: call it on a thread.
+
+    The file is made where it is missing, and stays.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _wait_for_lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class ProcessLock:

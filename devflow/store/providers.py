@@ -74,8 +74,8 @@ def to_config(row: ProviderRow) -> ProviderConfig:
         adapter=row.adapter,
         preset=row.preset,
         base_url=row.base_url,
-        models=tuple(str(model) for model in row.models),
-        settings=dict(row.settings),
+        models=tuple(str(model) for model in row.models) if isinstance(row.models, list) else (),
+        settings=dict(row.settings) if isinstance(row.settings, dict) else {},
         last_test=_report_from_json(row.last_test),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import os
 import stat
@@ -115,3 +117,37 @@ def test_a_keychain_that_fails_is_replaced_by_the_file(paths: AppPaths, tmp_path
         [sys.executable, "-c", FALLS_BACK, str(paths.keys)], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.strip() == "in the file", done.stderr
+
+
+async def test_windows_that_save_keys_at_once_undo_none_of_each_others(paths: AppPaths) -> None:
+    windows = [Keys(paths, "home") for _ in range(6)]
+    await asyncio.gather(
+        *(
+            window.put(f"p{number}-{turn}", ORIGIN, f"sk-{number}-{turn}")
+            for number, window in enumerate(windows)
+            for turn in range(8)
+        )
+    )
+    kept = json.loads(paths.keys.read_text())
+    assert sorted(kept.values()) == sorted(f"sk-{number}-{turn}" for number in range(6) for turn in range(8))
+
+
+@pytest.mark.parametrize("content", ["[1]", '"text"', "5", "null", "[" * 100_000])
+async def test_a_file_that_holds_no_keys_is_named_and_not_overwritten(
+    keys: Keys, paths: AppPaths, content: str
+) -> None:
+    paths.keys.write_text(content)
+    for act in (keys.put("p1", ORIGIN, "sk-one"), keys.get("p1", ORIGIN), keys.forget("p1", ORIGIN)):
+        with pytest.raises(KeysUnreadable, match=r"keys\.json"):
+            await act
+    assert paths.keys.read_text() == content
+
+
+async def test_a_key_that_cannot_be_written_is_a_refusal_and_the_others_stay(keys: Keys, paths: AppPaths) -> None:
+    await keys.put("p1", ORIGIN, "sk-one")
+    lock = paths.keys.with_name("keys.lock")
+    lock.unlink()
+    lock.mkdir()
+    with pytest.raises(KeysUnreadable, match="cannot be written"):
+        await keys.put("p2", ORIGIN, "sk-two")
+    assert await keys.get("p1", ORIGIN) == "sk-one"
