@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from devflow.cli import more_settings
 from devflow.cli.output import Output
 from devflow.cli.parser import Parser
 from devflow.domain import config
@@ -20,6 +21,7 @@ APPEARANCE: Mapping[str, tuple[str, ...]] = {
     "theme": ("system", "light", "dark"),
     "language": ("system", "en", "zh_CN"),
 }
+KEYS = (*config.FIELDS, *APPEARANCE, *more_settings.KEYS)
 OWN = frozenset({"window", "home"})
 """Groups that the program keeps for itself: geometry, the home's id."""
 TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
@@ -32,7 +34,7 @@ def add(commands: Any, options: Parser) -> None:
     get.add_argument("key", metavar="KEY", nargs="?")
     get.set_defaults(run=_get)
     put = acts.add_parser("set", help="change one setting", parents=[options])
-    put.add_argument("key", metavar="KEY", help=f"{', '.join((*config.FIELDS, *APPEARANCE))}")
+    put.add_argument("key", metavar="KEY", help=", ".join(KEYS))
     put.add_argument("value", metavar="VALUE")
     put.set_defaults(run=_set)
 
@@ -42,7 +44,7 @@ async def _get(core: Core, args: Namespace, output: Output) -> int:
     if args.key is None:
         _show(output, groups)
         return 0
-    flat = {**groups["appearance"], **groups[config.KEY]}
+    flat = {**groups["appearance"], **await more_settings.values(core), **groups[config.KEY]}
     if args.key in flat:
         _show_one(output, args.key, flat[args.key])
     elif args.key in groups:
@@ -74,6 +76,8 @@ async def _set(core: Core, args: Namespace, output: Output) -> int:
             )
         await core.settings.update("appearance", **{args.key: args.value})
         _show_one(output, args.key, args.value)
+    elif args.key in more_settings.KEYS:
+        _show_one(output, args.key, await more_settings.change(core, args.key, args.value))
     else:
         raise _unknown(args.key)
     return 0
@@ -85,6 +89,9 @@ async def _everything(core: Core) -> dict[str, Any]:
         if group not in found and group not in OWN:
             found[group] = await core.settings.get(group)
     found["appearance"] = {**{name: values[0] for name, values in APPEARANCE.items()}, **found.get("appearance", {})}
+    more = await more_settings.values(core)
+    found["roles"] = {**found.get("roles", {}), **{name: more[key] for key, name in more_settings.ROLES.items()}}
+    found["network"] = {**found.get("network", {}), **{key: more[key] for key in more_settings.NETWORK}}
     return found
 
 
@@ -116,7 +123,7 @@ def _name(value: str) -> Any:
 
 
 def _unknown(key: str) -> InvalidInput:
-    known = ", ".join((*config.FIELDS, *APPEARANCE))
+    known = ", ".join(KEYS)
     return InvalidInput(key, N_("There is no setting {field}."), N_("Settings: {known}."), known=known)
 
 
@@ -139,6 +146,8 @@ def _show_one(output: Output, key: str, value: Any) -> None:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, Mapping) and value.keys() == {"provider_id", "model"}:
+        return f"{value['provider_id']}/{value['model']}"
     return {True: "true", False: "false", None: "null"}.get(value, str(value)) if _simple(value) else str(value)
 
 

@@ -18,7 +18,13 @@ def check(network: Network) -> Network:
     An address typed without a scheme gets `http://`, which is how proxies are asked.
     """
     if network.proxy not in MODES:
-        raise InvalidInput("proxy", N_("There is no proxy mode {value}."), value=network.proxy)
+        raise InvalidInput(
+            "proxy",
+            N_("There is no proxy mode {value}."),
+            N_("Values: {known}."),
+            value=network.proxy,
+            known=", ".join(MODES),
+        )
     proxy_url = _proxy_url(network.proxy_url.strip()) if network.proxy == "manual" else network.proxy_url.strip()
     ca_file = network.ca_file.strip()
     if ca_file:

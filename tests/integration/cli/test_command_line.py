@@ -7,6 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import certifi
 import pytest
 
 from devflow import __version__
@@ -127,9 +128,49 @@ def test_settings_are_read_and_changed_by_bare_keys(run: Home) -> None:
     assert run("config", "set", "embedding_model", "null", "--json").value == {"embedding_model": None}
 
 
+def test_the_other_settings_are_read_and_changed_by_bare_keys_too(run: Home, tmp_path: Path) -> None:
+    provider = run(
+        "provider", "add", "--name", "Local", "--address", "http://127.0.0.1:9", "--model", "a/b"
+    ).out.strip()
+    certificate = tmp_path / "ca.pem"
+    certificate.write_bytes(Path(certifi.where()).read_bytes())
+    for key, given, shown in (
+        ("main_model", "Local/a/b", {"provider_id": provider, "model": "a/b"}),
+        ("digest_model", f"{provider}/c", {"provider_id": provider, "model": "c"}),
+        ("extraction_model", "offline", {"provider_id": "offline", "model": "offline"}),
+        ("main_model", "none", None),
+        ("proxy_url", "127.0.0.1:7890", "http://127.0.0.1:7890"),
+        ("proxy", "manual", "manual"),
+        ("ca_file", str(certificate), str(certificate)),
+        ("ca_file", "none", ""),
+        ("daily_calls", "0", 0),
+    ):
+        assert run("config", "set", key, given, "--json").value == {key: shown}
+        assert run("config", "get", key, "--json").value == {key: shown}
+    everything = run("config", "get", "--json").value
+    assert everything["roles"]["digest"] == {"provider_id": provider, "model": "c"}
+    assert everything["network"] == {"proxy": "manual", "proxy_url": "http://127.0.0.1:7890", "ca_file": ""}
+    assert run("config", "set", "digest_model", "null").out == "null\n"
+
+
+def test_the_agents_children_change_none_of_the_settings(run: Home) -> None:
+    for key, value in (("main_model", "offline"), ("proxy", "none"), ("daily_calls", "5"), ("theme", "dark")):
+        refused = run("config", "set", key, value, "--json", DEVFLOW_AGENT_CHILD="1")
+        assert refused.error["code"] == "human_only"
+
+
 @pytest.mark.parametrize(
     "key,value",
     [
+        ("main_model", "Nobody/model"),
+        ("main_model", "/"),
+        ("proxy", "sometimes"),
+        ("proxy", "manual"),
+        ("proxy_url", "not an address"),
+        ("proxy_url", "http://user:secret@127.0.0.1:1"),
+        ("ca_file", "/no/such/file.pem"),
+        ("daily_calls", "-1"),
+        ("daily_calls", "9" * 5_000),
         ("min_messages", "0"),
         ("min_messages", "many"),
         ("auto_extract", "perhaps"),
