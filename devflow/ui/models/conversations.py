@@ -65,8 +65,7 @@ class ConversationModel(QAbstractListModel):
         if hits:
             items.append(Header(self._t("Messages")))
             items += [
-                HitItem(hit, shown_title(self._t, hit.title), when_words(self._t, hit.created_at, now))
-                for hit in hits
+                HitItem(hit, shown_title(self._t, hit.title), when_words(self._t, hit.created_at, now)) for hit in hits
             ]
         self._replace(items)
 
