@@ -69,9 +69,15 @@ def test_the_samples_are_loaded_by_a_click_and_the_first_question_is_answered_wi
     assert not attempts.exists(), attempts.read_text()
 
 
-def test_the_samples_go_with_one_click_as_they_came(home: Path, alone: dict[str, str], attempts: Path) -> None:
+def test_the_samples_go_with_one_click_as_they_came_and_the_keyboard_stays_in_the_composer(
+    home: Path, alone: dict[str, str], attempts: Path
+) -> None:
     with RemoteWindow(home, environ=alone) as window:
+        window.finds("welcomePage")
         window.clicks("loadSamplesButton")
+        window.finds("removeSamplesButton")
+        window.do("type", "a word")
+        assert window.words("composer") == "a word", "a click on a step leaves the keyboard where it was"
         window.clicks("removeSamplesButton")
         window.finds("loadSamplesButton")
         window.misses("suggestionButton")
