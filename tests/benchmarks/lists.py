@@ -64,13 +64,11 @@ async def _open_inbox(desktop: Desktop, page: InboxPage) -> float:
     """A page made anew, shown as a window of its own: until the first candidates and the one to judge are painted."""
     began = time.perf_counter()
     page.resize(1200, 760)
-    rows, text = Painted(page.list.viewport()), Painted(page.detail)
+    rows = Painted(page.list.viewport(), lambda: page.model.item(page.model.id_at(0)) is not None)
+    text = Painted(page.detail, lambda: page.detail.entry is not None)
     page.show()
     page.activate()
-    await until(lambda: page.detail.entry is not None and page.model.item(page.model.id_at(0)) is not None)
-    seen = rows.count, text.count
-    await until(lambda: rows.count > seen[0] or text.count > seen[1] or page.detail.isVisible())
-    spent = (time.perf_counter() - began) * 1000
+    spent = (max(await rows.at(), await text.at()) - began) * 1000
     await at_rest(desktop)
     page.close()
     page.deleteLater()
@@ -80,13 +78,10 @@ async def _open_inbox(desktop: Desktop, page: InboxPage) -> float:
 async def _decide(page: InboxPage) -> float:
     """From the key to the list painted without the row."""
     gone = page.list.current_id
-    painted = Painted(page.list.viewport())
+    painted = Painted(page.list.viewport(), lambda: page.model.row_of(gone) < 0)
     began = time.perf_counter()
     QTest.keyClick(page.list, Qt.Key.Key_A)
-    await until(lambda: page.model.row_of(gone) < 0)
-    seen = painted.count
-    await until(lambda: painted.count > seen)
-    spent = (time.perf_counter() - began) * 1000
+    spent = (await painted.at() - began) * 1000
     await until(lambda: page.detail.entry is not None and page.detail.entry.id == page.list.current_id)
     await asyncio.sleep(0.05)
     return spent
@@ -130,9 +125,8 @@ async def _open_library(desktop: Desktop, page: KnowledgePage) -> float:
     page.resize(1200, 760)
     page.show()
     page.activate()
-    await page.ready
-    await until(lambda: page.model.rowCount() > 0 and _filled(page))
-    spent = (time.perf_counter() - began) * 1000
+    painted = Painted(page.list.viewport(), lambda: page.model.rowCount() > 0 and _filled(page))
+    spent = (await painted.at() - began) * 1000
     await at_rest(desktop)
     page.close()
     page.deleteLater()

@@ -69,14 +69,22 @@ async def until(condition: Callable[[], object], *, within: float = 60.0) -> Non
 
 
 class Painted(QObject):
-    """Counts how often a widget was painted."""
+    """The first time a widget was painted while `condition()` held."""
 
-    def __init__(self, widget: QWidget) -> None:
+    def __init__(self, widget: QWidget, condition: Callable[[], object]) -> None:
         super().__init__(widget)
-        self.count = 0
+        self._condition = condition
+        self._at: float | None = None
         widget.installEventFilter(self)
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Paint:
-            self.count += 1
+    async def at(self) -> float:
+        """Wait for it; `time.perf_counter()` of that moment, in seconds."""
+        await until(lambda: self._at is not None)
+        assert self._at is not None
+        return self._at
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self._at is None and event.type() == QEvent.Type.Paint and self._condition():
+            self._at = time.perf_counter()
+            watched.removeEventFilter(self)
         return False

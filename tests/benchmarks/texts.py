@@ -17,8 +17,8 @@ process memory database index query table column row user key token path folder 
 version release branch commit merge review deploy container image network socket timeout retry queue worker task event
 message stream buffer page window button list field label dialog theme font icon color layout signal slot model view
 """.split()
-HEAD_ZH = """的 是 在 和 了 有 不 为 与 时 可以 需要 如果 因为 所以 但是 这个 那个 我们 使用 运行 设置 读取 写入 调用 测试
-构建 文件 错误 配置 服务 客户端 请求 响应 缓存 线程 进程 内存 数据库 索引 查询 表格 字段 用户 密钥 路径 目录
+HEAD_ZH = """的 是 在 和 了 有 不 为 与 时 可以 需要 如果 因为 所以 但是 这个 那个 我们 使用 运行 设置 读取 写入 调用
+测试 构建 文件 错误 配置 服务 客户端 请求 响应 缓存 线程 进程 内存 数据库 索引 查询 表格 字段 用户 密钥 路径 目录
 模块 函数 类型 版本 发布 分支 提交 合并 评审 部署 容器 镜像 网络 连接 超时 重试 队列 任务 事件 消息 页面 窗口
 按钮 列表 主题 字体 布局 信号 模型 视图 项目 代码 接口 参数 返回 日志 权限 备份 迁移 事务 死锁 并发 编码 解析
 渲染 检索 知识 条目 会话 引用
