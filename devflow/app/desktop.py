@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib.util import find_spec
 from types import TracebackType
 from typing import Any
 
@@ -129,14 +128,10 @@ def services_of(core: Core) -> Services:
 
 
 def built_pages() -> Pages:
-    """The pages that this build has."""
+    from devflow.ui.dialogs.settings import SettingsDialog
     from devflow.ui.pages.chat import ChatPage
     from devflow.ui.pages.inbox import InboxPage
     from devflow.ui.pages.knowledge import KnowledgePage
-
-    if find_spec("devflow.ui.dialogs") is None or find_spec("devflow.ui.dialogs.settings") is None:
-        return Pages(chat=ChatPage, knowledge=KnowledgePage, inbox=InboxPage)
-    from devflow.ui.dialogs.settings import SettingsDialog
 
     return Pages(chat=ChatPage, knowledge=KnowledgePage, inbox=InboxPage, settings=SettingsDialog)
 

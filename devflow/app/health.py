@@ -20,7 +20,8 @@ from devflow.store import health
 
 SERVER_TIMEOUT = 20.0
 """Seconds that one server may take to answer all of its test."""
-MEND_SERVER = N_("Look at Settings → Models, or run `devflow provider list`.")
+
+MEND_SERVER = N_("Look in Settings, under Providers, or run `devflow provider list`.")
 PACKAGES = ("PySide6_Essentials", "SQLAlchemy", "alembic", "httpx", "qasync")
 
 
@@ -110,7 +111,7 @@ def _permissions(paths: AppPaths) -> tuple[Finding, ...]:
 
 def _open_places(paths: AppPaths) -> Iterator[tuple[Path, int]]:
     """The directories and files that others may enter or read, with the mode each should have."""
-    for folder in (paths.home, paths.backups, paths.logs, paths.retrieval_log, paths.locks):
+    for folder in (paths.home, paths.backups, paths.logs, paths.locks):
         if folder.is_dir() and folder.stat().st_mode & 0o077:
             yield folder, 0o700
     files = (*paths.home.glob("devflow.db*"), paths.keys, *paths.backups.glob("*.db"), *paths.logs.glob("*.log*"))

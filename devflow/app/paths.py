@@ -32,8 +32,6 @@ class AppPaths:
     database: Path
     backups: Path
     logs: Path
-    retrieval_log: Path
-    """A directory: one JSONL file a day."""
     locks: Path
     keys: Path
     """A file, written only where the system has no keychain."""
@@ -54,13 +52,12 @@ def app_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ)
         database=root / "devflow.db",
         backups=root / "backups",
         logs=root / "logs",
-        retrieval_log=root / "logs" / "retrieval",
         locks=root / "locks",
         keys=root / "keys.json",
         migrations=data / "migrations",
         resources=data / "resources",
     )
-    for directory in (paths.home, paths.backups, paths.logs, paths.retrieval_log, paths.locks):
+    for directory in (paths.home, paths.backups, paths.logs, paths.locks):
         _make_private(directory)
     return paths
 

@@ -34,13 +34,13 @@ def test_a_relative_home_does_not_move_with_the_working_directory(
 
 def test_everything_of_the_user_stands_inside_the_home(home: Path) -> None:
     paths = app_paths(home)
-    mine = (paths.database, paths.backups, paths.logs, paths.retrieval_log, paths.locks, paths.keys)
+    mine = (paths.database, paths.backups, paths.logs, paths.locks, paths.keys)
     assert all(path.is_relative_to(home) for path in mine)
 
 
 def test_new_directories_are_closed_to_other_users(home: Path) -> None:
     paths = app_paths(home)
-    made = (paths.home, paths.backups, paths.logs, paths.retrieval_log, paths.locks)
+    made = (paths.home, paths.backups, paths.logs, paths.locks)
     closed = 0o700 if os.name == "posix" else 0o777  # Windows has no such modes: the profile's own rights hold there
     assert {stat.S_IMODE(directory.stat().st_mode) for directory in made} == {closed}
 
