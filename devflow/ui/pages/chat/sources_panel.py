@@ -7,6 +7,7 @@ import re
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from devflow.domain.errors import NotFound
 from devflow.domain.knowledge import Entry, Kind, Status
@@ -126,7 +127,8 @@ class SourcesPanel(Pane):
                 entry = await self._ctx.services.knowledge.knowledge_get(block.source.item.ref)
             except NotFound:
                 entry = None
-            block.show_entry(entry)
+            if isValid(block):  # other sources may be shown by now
+                block.show_entry(entry)
 
 
 class SourceBlock(QFrame):
