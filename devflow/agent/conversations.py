@@ -14,7 +14,7 @@ from devflow.store import conversation_search as search_table
 from devflow.store import conversations as table
 from devflow.store import receipts as receipt_table
 from devflow.store import runs as run_table
-from devflow.store.conversations import MessageHit
+from devflow.store.conversation_search import MessageHit
 from devflow.store.database import Database, Unit
 
 TITLE_MAX = 200

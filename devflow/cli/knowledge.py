@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from devflow.cli.output import Output
 from devflow.cli.parser import Parser, WrongUsage
-from devflow.domain.knowledge import UNSET, EntryEdit, Status, draft
+from devflow.domain.knowledge import NOT_ARCHIVED, UNSET, EntryEdit, Status, draft
 from devflow.domain.messages import N_
 
 if TYPE_CHECKING:
     from devflow.app.core import Core
     from devflow.knowledge.acts import Actor
-
-NOT_ARCHIVED = frozenset(Status) - {Status.ARCHIVED}
 
 
 def add(commands: Any, options: Parser) -> None:

@@ -1,9 +1,8 @@
-"""`[K1]` in an answer: which entries it cites, and which marks stand for nothing that was given (spec 08)."""
+"""`[K1]` in an answer: which numbers it cites, and where; inside code nothing is a citation (spec 08)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -36,11 +35,6 @@ def marks(text: str) -> tuple[Mark, ...]:
 def cited_numbers(text: str) -> tuple[int, ...]:
     """The numbers cited, each once, in the order of their first mention."""
     return tuple(dict.fromkeys(mark.number for mark in marks(text)))
-
-
-def unverified(text: str, given: Collection[int]) -> tuple[int, ...]:
-    """Numbers that are cited but belong to no entry this conversation was given."""
-    return tuple(number for number in cited_numbers(text) if number not in given)
 
 
 def without_marks(text: str) -> str:

@@ -37,6 +37,7 @@ class Status(StrEnum):
 
 INBOX = frozenset({Status.CANDIDATE, Status.PENDING_REVIEW})
 LIBRARY = frozenset({Status.PUBLISHED})
+NOT_ARCHIVED = frozenset(Status) - {Status.ARCHIVED}
 
 TRANSITIONS: Mapping[Status, frozenset[Status]] = {
     Status.CANDIDATE: frozenset({Status.PENDING_REVIEW, Status.ARCHIVED}),

@@ -15,11 +15,6 @@ def N_(text: str) -> str:
     return text
 
 
-def np(context: str, singular: str, plural: str) -> tuple[str, str, str]:
-    """Mark a plural with its context for the catalogue without translating it here."""
-    return (context, singular, plural)
-
-
 @dataclass(frozen=True, slots=True)
 class Translator:
     """Renders message ids in one language.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from devflow.domain.errors import NotFound
-from devflow.domain.knowledge import Status
+from devflow.domain.knowledge import NOT_ARCHIVED
 from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit
 from devflow.store import entries
 from devflow.store.database import Session
 from devflow.store.entry_lists import Filters
 
-SHOWN = frozenset(Status) - {Status.ARCHIVED}
 QUERY_MAX = 2_000
 """So many characters of a text are its query; the head of an entry says what it is about."""
 
@@ -25,5 +24,5 @@ def similar(session: Session, id_or_text: str, limit: int) -> tuple[Hit, ...]:
         pass
     else:
         own, text = entry.id, f"{entry.title}\n{entry.content}"
-    found = search_entries(session, text[:QUERY_MAX], Filters(statuses=SHOWN), limit=limit + 1).hits
+    found = search_entries(session, text[:QUERY_MAX], Filters(statuses=NOT_ARCHIVED), limit=limit + 1).hits
     return tuple(hit for hit in found if hit.entry.id != own)[:limit]

@@ -24,7 +24,7 @@ from devflow.prompt.templates import Templates, language_of
 from devflow.retrieval.entries import relevant_entries
 from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import Hit
-from devflow.store import conflicts, conversations, entries, receipts, runs
+from devflow.store import conversations, entries, entry_links, receipts, runs
 from devflow.store.database import Database, Session, Unit
 
 log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class Lookups:
             return NothingFound(), nonce
         block = render_library(
             found,
-            conflicts.among(unit.session, ids),
+            entry_links.conflicts_among(unit.session, ids),
             nonce=nonce,
             budget=library_chars(window),
             templates=self._templates,

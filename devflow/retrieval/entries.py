@@ -6,7 +6,6 @@ Plain functions of a session; they run on the store's thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from devflow.domain.knowledge import Entry
 from devflow.retrieval import ranking
@@ -17,6 +16,7 @@ from devflow.retrieval.ranking import Fields, Ranked, Weighed, fields_of
 from devflow.retrieval.relevance import asked, is_about
 from devflow.store import entries as rows
 from devflow.store import search_lookup
+from devflow.store.database import Session
 from devflow.store.entry_lists import Filters
 from devflow.store.search_lookup import Scope
 
@@ -30,7 +30,7 @@ CONSIDERED = 2
 
 
 def search_entries(
-    session: Any,
+    session: Session,
     query: str,
     filters: Filters | None = None,
     *,
@@ -60,11 +60,11 @@ def search_entries(
         by_terms = [found for found in ranked if found.id not in contained]
     page = [*((id, 1.0) for id in like.ids), *_relative(by_terms, BELOW_LIKE if like.ids else 1.0)][offset:wanted]
     total = len(matching_ids(session, query, filters, scan_cap=scan_cap)) if count else None
-    return SearchResult(hits(session, parsed, weighed, page, len(like.ids) - offset), total, like.partial)
+    return SearchResult(_hits(session, parsed, weighed, page, len(like.ids) - offset), total, like.partial)
 
 
 def matching_ids(
-    session: Any, query: str, filters: Filters | None = None, *, scan_cap: int = SCAN_CAP
+    session: Session, query: str, filters: Filters | None = None, *, scan_cap: int = SCAN_CAP
 ) -> tuple[str, ...]:
     """The ids of all entries that `search_entries` finds, in its order; nothing is loaded. For a list that scrolls."""
     if not query.strip():
@@ -76,7 +76,7 @@ def matching_ids(
     return tuple(dict.fromkeys((*like, *(found.id for found in ranked))))
 
 
-def relevant_entries(session: Any, message: str, *, project_id: str | None, limit: int = 3) -> SearchResult:
+def relevant_entries(session: Session, message: str, *, project_id: str | None, limit: int = 3) -> SearchResult:
     """Published entries to put into the prompt for a message: those it is really about, best first, often none.
 
     Entries of another project are left out; those of no project hold everywhere. A greeting, a message without content
@@ -101,8 +101,8 @@ def relevant_entries(session: Any, message: str, *, project_id: str | None, limi
     )
 
 
-def hits(
-    session: Any, query: Query, weighed: Sequence[Weighed], page: Sequence[tuple[str, float]], like: int
+def _hits(
+    session: Session, query: Query, weighed: Sequence[Weighed], page: Sequence[tuple[str, float]], like: int
 ) -> tuple[Hit, ...]:
     """Load a page of (id, score); the first `like` of them contain the whole query."""
     loaded = {entry.id: entry for entry in rows.get_many(session, [id for id, _ in page])}

@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 from devflow.domain.knowledge import Entry
 from devflow.domain.text import fold
 from devflow.retrieval.query import Query, Term
 from devflow.store import search_lookup
+from devflow.store.database import Session
 from devflow.store.search_lookup import Scope, Text
 
 READ = 24
@@ -65,7 +65,7 @@ class Fields:
     content: str
 
 
-def weigh(session: Any, query: Query) -> tuple[Weighed, ...]:
+def weigh(session: Session, query: Query) -> tuple[Weighed, ...]:
     """The query's heaviest terms, those that no entry has among them: what is not known counts against covering it."""
     total = search_lookup.size(session)
     counts = search_lookup.frequencies(session, (term.text for term in query.terms))
@@ -79,7 +79,7 @@ def weigh(session: Any, query: Query) -> tuple[Weighed, ...]:
     return tuple(weighed)
 
 
-def rank(session: Any, query: Query, weighed: Sequence[Weighed], scope: Scope, limit: int) -> list[Ranked]:
+def rank(session: Session, query: Query, weighed: Sequence[Weighed], scope: Scope, limit: int) -> list[Ranked]:
     """The best `limit` entries by terms, best first."""
     telling = _telling(weighed)
     if not telling:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from devflow.domain.knowledge import Status
+from devflow.domain.knowledge import NOT_ARCHIVED
 from devflow.domain.text import terms
 from devflow.domain.text.stopwords import STOP_WORDS
 from devflow.retrieval import ranking
 from devflow.retrieval.hits import Hit, Match
 from devflow.retrieval.query import parse
 from devflow.store import entries as rows
+from devflow.store.database import Session
 from devflow.store.search_lookup import Scope
 
 COMPARED = 12
 LEAST = 0.1
 """Below this share of common terms two texts have little to do with each other."""
-NOT_ARCHIVED = frozenset(Status) - {Status.ARCHIVED}
 
 
-def similar_entries(
-    session: Any, id_or_text: str, *, limit: int = 5, statuses: frozenset[Status] = NOT_ARCHIVED
-) -> tuple[Hit, ...]:
-    """Entries that resemble an entry (by its id, itself left out) or a text, most alike first.
+def similar_entries(session: Session, id_or_text: str, *, limit: int = 5) -> tuple[Hit, ...]:
+    """Entries, archived ones left out, that resemble an entry (by its id, itself left out) or a text, most alike first.
 
     Unlike a search's, the score is absolute: the share (0–1) that the two texts' terms have in common, 1 for the same.
     """
@@ -32,7 +28,7 @@ def similar_entries(
     if not mine:
         return ()
     query = parse(text)
-    ranked = ranking.rank(session, query, ranking.weigh(session, query), Scope(statuses), COMPARED + len(own))
+    ranked = ranking.rank(session, query, ranking.weigh(session, query), Scope(NOT_ARCHIVED), COMPARED + len(own))
     found: list[Hit] = []
     for entry in rows.get_many(session, [r.id for r in ranked]):
         if own and entry.id == own[0].id:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from sqlalchemy import exists, or_, select
 from sqlalchemy.orm import Session
 
 from devflow.domain.conversation import Conversation, Role
 from devflow.store import conversations
-from devflow.store.conversations import MessageHit
 from devflow.store.schema import ConversationRow, MessageRow
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHit:
+    """A message that contains what was searched for; `excerpt` surrounds the first place."""
+
+    conversation_id: str
+    message_id: str
+    title: str
+    role: Role
+    excerpt: str
+    created_at: datetime
 
 
 def list_matching(

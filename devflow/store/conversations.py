@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, case, func, literal_column, select, update
@@ -33,18 +31,6 @@ from devflow.store.schema import ConversationRow, MessageRow, ProjectRow, RunRow
 
 CONVERSATION = N_("conversation")
 MESSAGE = N_("message")
-
-
-@dataclass(frozen=True, slots=True)
-class MessageHit:
-    """A message that contains what was searched for; `excerpt` surrounds the first place."""
-
-    conversation_id: str
-    message_id: str
-    title: str
-    role: Role
-    excerpt: str
-    created_at: datetime
 
 
 # conversations ------------------------------------------------------------------------------------------------------
@@ -193,12 +179,6 @@ def message(session: Session, id: str) -> Message:
     if row is None:
         raise NotFound(MESSAGE, id)
     return to_message(row)
-
-
-def messages_of(session: Session, ids: Iterable[str]) -> tuple[Message, ...]:
-    """These messages, oldest first; unknown ids are left out."""
-    rows = session.execute(_message_columns().where(MessageRow.id.in_(tuple(ids))).order_by(MessageRow.seq))
-    return tuple(_message_of(row) for row in rows)
 
 
 def path_to(session: Session, message_id: str | None) -> tuple[Message, ...]:

@@ -154,8 +154,8 @@ def compare_and_set_status(
     """Set the status if it is still `expected`; the only writer of a status.
 
     Which edges are allowed depends on the event: STATUS_CHANGED follows the table of transitions, RESTORED goes from
-    archived to candidate, and UNDONE and REDONE go anywhere (`instants` then puts `published_at` and `archived_at` back). Raises
-    NotFound or InvalidTransition (naming the state it really has), having changed nothing.
+    archived to candidate, and UNDONE and REDONE go anywhere (`instants` then puts `published_at` and `archived_at`
+    back). Raises NotFound or InvalidTransition (naming the state it really has), having changed nothing.
     """
     row = _row(unit.session, id)
     current = Status(row.status)

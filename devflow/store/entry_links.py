@@ -33,3 +33,13 @@ def conflicts_of(session: Session, id: str) -> tuple[str, ...]:
     )
     pairs = session.execute(query.order_by(EntryLinkRow.created_at))
     return tuple(dict.fromkeys(other if one == id else one for one, other in pairs))
+
+
+def conflicts_among(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:
+    """The pairs of these entries that contradict each other, whichever of the two was linked to the other."""
+    rows = session.execute(
+        select(EntryLinkRow.entry_id, EntryLinkRow.other_id).where(
+            EntryLinkRow.relation == "conflict", EntryLinkRow.entry_id.in_(ids), EntryLinkRow.other_id.in_(ids)
+        )
+    )
+    return frozenset(frozenset(pair) for pair in rows)

@@ -106,11 +106,9 @@ def schedule(unit: Unit, conversation_id: str, last_message_id: str, trigger: Tr
     return _to_job(row)
 
 
-def waiting(session: Session, trigger: Trigger | None = None) -> tuple[Job, ...]:
+def waiting(session: Session) -> tuple[Job, ...]:
     """Jobs that wait, the soonest first."""
     chosen = select(ExtractionJobRow).where(ExtractionJobRow.state == JobState.WAITING.value)
-    if trigger is not None:
-        chosen = chosen.where(ExtractionJobRow.trigger == trigger.value)
     return tuple(_to_job(row) for row in session.scalars(chosen.order_by(ExtractionJobRow.due_at, ExtractionJobRow.id)))
 
 

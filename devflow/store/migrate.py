@@ -18,7 +18,7 @@ from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Hub
 from devflow.domain.messages import N_
 from devflow.store import search_index
-from devflow.store.backup import back_up_before, make_private, newest_good
+from devflow.store.backup import back_up_before, make_private, newest_good, reader
 from devflow.store.database import BUSY_TIMEOUT_MS, Database, Unit, open_engine, refusals
 from devflow.store.schema import Base
 
@@ -194,7 +194,7 @@ def _configuration(connection: Connection, migrations: Path) -> Any:
 
 
 def _read_revision(database: Path) -> tuple[str | None, frozenset[str]]:
-    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=15)) as connection:
+    with closing(reader(database)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
             return None, frozenset()

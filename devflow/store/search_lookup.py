@@ -60,11 +60,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """Ids in the contract's order. `complete`: there are no more; `partial`: the cap on work was met before the end."""
+    """Ids in the contract's order. `partial`: the cap on work was met before the end."""
 
     ids: tuple[str, ...]
-    complete: bool
-    partial: bool
+    partial: bool = False
 
 
 def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: int) -> Contained:
@@ -75,7 +74,7 @@ def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: 
     """
     narrowing = _narrowing(session, needle)
     if narrowing is None:
-        return Contained((), complete=True, partial=False)
+        return Contained(())
     found: list[str] = []
     offset = read = 0
     size = max(2 * limit, 32)
@@ -84,16 +83,16 @@ def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: 
         for some in _chunks(rows, READ_AT_ONCE):
             unsure = [id for id, in_title in some if not in_title]
             if read + len(unsure) > cap:
-                return Contained(tuple(found), complete=False, partial=True)
+                return Contained(tuple(found), partial=True)
             read += len(unsure)
             contents = _contents(session, unsure)
             for id, in_title in some:
                 if in_title or needle.folded in fold(contents[id]):
                     found.append(id)
                     if len(found) > limit:
-                        return Contained(tuple(found[:limit]), complete=False, partial=False)
+                        return Contained(tuple(found[:limit]))
         if len(rows) < size:
-            return Contained(tuple(found), complete=True, partial=False)
+            return Contained(tuple(found))
         offset, size = offset + size, 20 * size
 
 
@@ -118,16 +117,6 @@ def matching(session: Session, terms: Sequence[str], scope: Scope, limit: int) -
         f"WHERE f.search_terms MATCH ? {where} ORDER BY f.rank LIMIT ?"
     )
     return cast("list[tuple[str, float, int]]", _rows(session, statement, any_of(terms), *values, limit))
-
-
-def count_matching(session: Session, terms: Sequence[str], scope: Scope) -> int:
-    """How many entries have any of the terms."""
-    where, values = _conditions(scope)
-    statement = (
-        "SELECT count(*) FROM search_terms f JOIN search_docs d ON d.doc = f.rowid "
-        f"WHERE f.search_terms MATCH ? {where}"
-    )
-    return int(_rows(session, statement, any_of(terms), *values)[0][0])
 
 
 def texts(session: Session, ids: Sequence[str]) -> dict[str, Text]:

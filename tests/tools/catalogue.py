@@ -24,7 +24,7 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = ROOT / "resources" / "i18n" / "zh_CN" / "LC_MESSAGES" / "devflow.po"
 # `t("…")`, `n("one", "many", count)`, `p("context", "…")`; `N_` and `np` only mark.
-KEYWORDS = parse_keywords(["t", "_t", "n:1,2", "p:1c,2", "N_", "np:1c,2,3"])
+KEYWORDS = parse_keywords(["t", "_t", "n:1,2", "p:1c,2", "N_"])
 SEPARATOR = "|||"
 
 

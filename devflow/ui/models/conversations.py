@@ -14,7 +14,7 @@ from devflow.domain.messages import Translator
 from devflow.ui.widgets.lists import HEADER_ROLE, OBJECT_ROLE
 
 if TYPE_CHECKING:
-    from devflow.store.conversations import MessageHit
+    from devflow.store.conversation_search import MessageHit
 
 Index = QModelIndex | QPersistentModelIndex
 

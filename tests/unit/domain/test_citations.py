@@ -2,7 +2,7 @@
 
 import pytest
 
-from devflow.domain.citations import cited_numbers, marks, unverified, without_marks
+from devflow.domain.citations import cited_numbers, marks, without_marks
 
 
 def test_marks_are_found_with_their_places() -> None:
@@ -50,10 +50,6 @@ def test_text_around_code_is_still_read_and_keeps_its_offsets() -> None:
 def test_a_lone_backtick_hides_nothing() -> None:
     assert cited_numbers("a ` b [K1]") == (1,)
     assert cited_numbers("a ` b\n\nnext ` [K1]") == (1,)
-
-
-def test_marks_of_entries_that_were_never_given_are_unverified() -> None:
-    assert unverified("[K1] [K7]", {1, 2}) == (7,)
 
 
 @pytest.mark.parametrize(
