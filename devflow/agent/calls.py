@@ -11,6 +11,9 @@ from devflow.store.runs import NewCall
 from devflow.tools.registry import parse_arguments
 from devflow.tools.tool import Tool, ToolContext
 
+CALLS_MAX = 64
+"""So many calls of one message are run; the model is told of the others."""
+
 
 async def prepare_calls(
     asked: Sequence[CallChunk], tools: Mapping[str, Tool], context: ToolContext, *, unattended: bool
@@ -20,7 +23,9 @@ async def prepare_calls(
     `unattended`: nobody can be asked, and the tools offered are those that the user named for this run: that is their
     approval, without a diff to hold it against.
     """
-    return tuple([await _prepare(call, tools, context, unattended=unattended) for call in asked])
+    taken = [await _prepare(call, tools, context, unattended=unattended) for call in asked[:CALLS_MAX]]
+    left = [_failed(call, Risk.READS, f"Only {CALLS_MAX} calls at once are run.") for call in asked[CALLS_MAX:]]
+    return (*taken, *left)
 
 
 async def _prepare(call: CallChunk, tools: Mapping[str, Tool], context: ToolContext, *, unattended: bool) -> NewCall:

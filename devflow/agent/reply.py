@@ -36,6 +36,9 @@ from devflow.store.database import Database, Session, Unit
 from devflow.store.runs import NewCall
 from devflow.tools.tool import Tool
 
+ANSWER_MAX = 1_000_000
+"""Characters of one answer, thinking included: a model that never stops is stopped, and can be continued."""
+
 CHECKPOINT_S = 1.0
 """Streaming text is on disk after at most so many seconds."""
 
@@ -132,6 +135,9 @@ async def _stream(answer: _Answer, provider: Provider, request: ModelRequest) ->
                     answer.usage = Usage(input_tokens, output_tokens)
                 case StreamEnd():
                     end = event
+            if answer.size > ANSWER_MAX:
+                end = StreamEnd(FinishReason.LENGTH)
+                break
     if end is None:
         raise RuntimeError("a provider's stream ended without StreamEnd and without ProviderFailed")
     return end
@@ -159,6 +165,7 @@ class _Answer:
     usage: Usage | None = None
     message_id: str | None = None
     lost: bool = False
+    size: int = 0
     _text: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
     _dirty: asyncio.Event = field(default_factory=asyncio.Event)
@@ -177,6 +184,7 @@ class _Answer:
         if not text:
             return
         parts.append(text)
+        self.size += len(text)
         if self.message_id is None:
             self.message_id = (await self._db.write(self._begin)).id
             self.engine.hub.publish(MessageStarted(self.run.id, self.run.conversation_id, self.message_id))

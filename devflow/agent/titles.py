@@ -9,14 +9,16 @@ from devflow.agent.engine import Engine
 from devflow.agent.starting import TITLE_CHARS, title_from
 from devflow.domain.conversation import OFFLINE, Origin, Role
 from devflow.domain.errors import UserFacing
-from devflow.domain.request import TextChunk
+from devflow.domain.request import ReasoningChunk, TextChunk
 from devflow.domain.run import Run, RunState
+from devflow.domain.text.hidden import hidden_characters
 from devflow.prompt.compose import compose_title
 from devflow.store import conversations
 from devflow.store.database import Session, Unit
 
 log = logging.getLogger(__name__)
 
+_LONGEST, _LONGEST_THOUGHT = 4_000, 200_000  # characters
 _QUOTES = "\"'“”‘’「」『』《》*#`"
 
 
@@ -57,16 +59,24 @@ def _first_exchange(session: Session, run: Run) -> tuple[str, str] | None:
 async def _ask(engine: Engine, run: Run, question: str, answer: str) -> str:
     provider = await engine.models.resolve(run.choice)
     request = compose_title(run.choice.model, question, answer, engine.templates)
-    text = ""
+    text, thought = "", 0
     async with contextlib.aclosing(provider.stream(request)) as events:
         async for event in events:
-            if isinstance(event, TextChunk):
-                text += event.text
+            match event:
+                case TextChunk(piece):
+                    text += piece
+                case ReasoningChunk(piece):
+                    thought += len(piece)
+                case _:
+                    pass
+            if len(text) > _LONGEST or thought > _LONGEST_THOUGHT:
+                break  # it does not stop by itself
     return text
 
 
 def _clean(text: str) -> str:
     """The last line that says something, without quotation marks; empty if it is no title."""
+    text = "".join(char for char in text if char in "\n\r\t" or not hidden_characters(char))
     lines = [line.strip().strip(_QUOTES).strip() for line in text.strip().splitlines()]
     line = next((line for line in reversed(lines) if line), "")
     line = line.removeprefix("Title:").removeprefix("标题：").strip().rstrip(".。").strip(_QUOTES)

@@ -11,7 +11,7 @@ from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import ProviderFailed
 from devflow.domain.knowledge import Entry
 from devflow.domain.messages import N_
-from devflow.domain.request import FinishReason, ModelRequest, StreamEnd, TextChunk
+from devflow.domain.request import FinishReason, ModelRequest, ReasoningChunk, StreamEnd, TextChunk
 from devflow.extraction.loose_json import LONGEST
 from devflow.extraction.schema import SCHEMA
 from devflow.extraction.transcript import Line
@@ -19,6 +19,7 @@ from devflow.prompt.compose import compose_extraction
 from devflow.prompt.templates import Templates, language_of
 from devflow.providers.protocol import Provider
 
+LONGEST_THOUGHT = 1_000_000  # characters
 KNOWN_EXCERPT = 160  # characters of a known entry's content that are shown
 
 
@@ -47,7 +48,7 @@ def request(
 async def answer(provider: Provider, asked: ModelRequest) -> str:
     """The whole text of the model's answer; raises `ProviderFailed`. An endless one is left where it is too long."""
     parts: list[str] = []
-    length = 0
+    length = thought = 0
     async with aclosing(provider.stream(asked)) as events:
         async for event in events:
             match event:
@@ -55,6 +56,10 @@ async def answer(provider: Provider, asked: ModelRequest) -> str:
                     parts.append(text)
                     length += len(text)
                     if length > LONGEST:
+                        break
+                case ReasoningChunk(text):
+                    thought += len(text)
+                    if thought > LONGEST_THOUGHT:
                         break
                 case StreamEnd(FinishReason.REFUSED, detail):
                     raise ProviderFailed(

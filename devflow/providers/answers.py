@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
 from devflow.domain.request import FinishReason, ReasoningChunk, StreamEnd, StreamEvent, TextChunk, UsageChunk
 from devflow.providers import failures
-from devflow.providers.assembly import CallAssembler, CutShort
+from devflow.providers.assembly import ARGUMENTS_MAX, CallAssembler, CutShort, Endless
+from devflow.providers.mending import Mender
 from devflow.providers.thinking import ThinkSplitter
 
 _FINISHES = {
@@ -27,6 +28,7 @@ _FINISHES = {
     "sensitive": FinishReason.REFUSED,
     "refusal": FinishReason.REFUSED,
 }
+_TOKENS_MAX = 10**12
 _BROKEN = {"network_error", "error", "insufficient_system_resource", "abort", "timeout"}
 _OVERFLOWN = {"model_context_window_exceeded", "context_length_exceeded"}
 
@@ -53,6 +55,7 @@ class Answer:
         self._speaker = speaker
         self._calls = CallAssembler()
         self._think = ThinkSplitter()
+        self._said, self._thought = Mender(), Mender()
         self._usage: UsageChunk | None = None
         self._reason = ""
         self._refusal = False
@@ -63,7 +66,7 @@ class Answer:
             self.finished = True
             return
         try:
-            chunk = json.loads(data)
+            chunk = loads(data)
         except ValueError:
             return
         if not isinstance(chunk, Mapping):
@@ -77,6 +80,10 @@ class Answer:
 
     def finish(self) -> Iterator[StreamEvent]:
         """What is left once the stream has ended: calls, usage, the end. Raises where the answer is not whole."""
+        if rest := self._thought.close():
+            yield ReasoningChunk(rest)
+        if rest := self._said.close():
+            yield from self._think.feed(rest)
         yield from self._think.close()
         try:
             calls = self._calls.calls()
@@ -111,24 +118,38 @@ class Answer:
             thought = delta.get(name)
             if isinstance(thought, str) and thought:
                 self.begun = True
-                yield ReasoningChunk(thought)
+                yield from self._thoughts(thought)
                 break
         for kind, text in _texts(delta.get("content")):
             self.begun = True
             if kind == "thinking":
-                yield ReasoningChunk(text)
-            else:
+                yield from self._thoughts(text)
+            elif text := self._said.feed(text):
                 yield from self._think.feed(text)
         refusal = delta.get("refusal")
         if isinstance(refusal, str) and refusal:
             self.begun = self._refusal = True
-            yield TextChunk(refusal)
+            if text := self._said.feed(refusal):
+                yield TextChunk(text)
         if delta.get("tool_calls"):
-            self.begun = True
-            self._calls.add(delta["tool_calls"])
+            self._add_calls(delta["tool_calls"])
         elif delta.get("function_call"):
-            self.begun = True
-            self._calls.add({"index": 0, "function": delta["function_call"]})
+            self._add_calls({"index": 0, "function": delta["function_call"]})
+
+    def _thoughts(self, piece: str) -> Iterator[ReasoningChunk]:
+        if text := self._thought.feed(piece):
+            yield ReasoningChunk(text)
+
+    def _add_calls(self, pieces: object) -> None:
+        self.begun = True
+        try:
+            self._calls.add(pieces)
+        except Endless:
+            raise failures.NotAnAnswer(
+                N_("{server} sent a piece of more than {limit} MB."),
+                server=self._speaker.server,
+                limit=ARGUMENTS_MAX // 1024**2,
+            ) from None
 
     def _finish_reason(self, has_calls: bool) -> FinishReason:
         reason = self._reason.lower()
@@ -192,6 +213,6 @@ def _texts(content: object) -> Iterator[tuple[str, str]]:
 def _tokens(usage: Mapping[str, Any], *names: str) -> int | None:
     for name in names:
         value = usage.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _TOKENS_MAX:
             return value
     return None

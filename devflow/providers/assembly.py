@@ -10,17 +10,31 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from devflow.domain.foreign_json import loads
 from devflow.domain.request import CallChunk
+from devflow.providers.mending import mended
+
+ARGUMENTS_MAX = 8 * 1024 * 1024  # characters of all arguments of one answer
+CALLS_MAX = 1_000
+NAME_MAX = 200
 
 
 @dataclass(slots=True)
 class _Slot:
     wire_id: str = ""
     tool: str = ""
-    text: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+class Endless(Exception):
+    """More arguments, or more calls, than any answer has."""
 
 
 class CutShort(Exception):
@@ -38,12 +52,16 @@ class CallAssembler:
         self._slots: list[_Slot] = []
         self._by_index: dict[int, _Slot] = {}
         self._current: _Slot | None = None
+        self._size = 0
 
     def __bool__(self) -> bool:
         return bool(self._slots)
 
     def add(self, pieces: object) -> None:
-        """Take one delta's `tool_calls`: a list of pieces (a single piece is taken too, anything else is ignored)."""
+        """Take one delta's `tool_calls`: a list of pieces (a single piece is taken too, anything else is ignored).
+
+        Raises `Endless` for more than anybody means.
+        """
         for piece in pieces if isinstance(pieces, list) else [pieces]:
             if isinstance(piece, Mapping):
                 self._add_piece(piece)
@@ -53,16 +71,17 @@ class CallAssembler:
         taken: set[str] = set()
         found = []
         for slot in self._slots:
-            if not slot.tool and not slot.text.strip():
+            text = slot.text
+            if not slot.tool and not text.strip():
                 continue
-            arguments = whole_arguments(slot.text)
+            arguments = whole_arguments(text)
             if arguments is None or not slot.tool:
                 raise CutShort(slot.tool)
             wire_id = slot.wire_id
             if not wire_id or wire_id in taken:
                 wire_id = f"call_{uuid.uuid4().hex[:24]}"
             taken.add(wire_id)
-            found.append(CallChunk(wire_id, slot.tool, arguments))
+            found.append(CallChunk(wire_id, slot.tool, mended(arguments)))
         return tuple(found)
 
     def _add_piece(self, piece: Mapping[str, Any]) -> None:
@@ -73,13 +92,17 @@ class CallAssembler:
         slot.wire_id = slot.wire_id or wire_id
         if not slot.tool:
             slot.tool = name
-        elif name and name != slot.tool and not slot.text:
+        elif name and name != slot.tool and not any(slot.pieces) and len(slot.tool) < NAME_MAX:
             slot.tool += name  # a name that comes in pieces
         arguments = function.get("arguments")
         if isinstance(arguments, str):
-            slot.text += arguments
+            slot.pieces.append(arguments)
+            self._size += len(arguments)
         elif arguments is not None:
-            slot.text = json.dumps(arguments, ensure_ascii=False)
+            slot.pieces = [json.dumps(arguments, ensure_ascii=False)]
+            self._size += len(slot.pieces[0])
+        if self._size > ARGUMENTS_MAX or len(self._slots) > CALLS_MAX:
+            raise Endless
         self._current = slot
 
     def _slot_for(self, index: object, wire_id: str, name: str) -> _Slot:
@@ -112,8 +135,8 @@ def whole_arguments(text: str) -> str | None:
     if stripped in ("", "null"):
         return "{}"
     try:
-        value = json.loads(stripped, strict=False)
-    except json.JSONDecodeError:
+        value = loads(stripped, strict=False)
+    except ValueError:
         if (once := _said_twice(stripped)) is not None:
             return once
         return None if ends_inside(stripped) else stripped
@@ -155,7 +178,7 @@ def _said_twice(text: str) -> str | None:
     """Some servers stream the arguments and then send them whole once more."""
     try:
         _, end = json.JSONDecoder(strict=False).raw_decode(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     first, rest = text[:end], text[end:].strip()
     return first if rest == first.strip() else None
@@ -163,11 +186,16 @@ def _said_twice(text: str) -> str | None:
 
 def _is_strict(text: str) -> bool:
     try:
-        json.loads(text)
-    except json.JSONDecodeError:
+        loads(text)
+    except ValueError:
         return False
     return True
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+    """A name or an id, as text that can be kept and is no longer than one is."""
+    try:
+        text = value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+    except ValueError:  # a number of more digits than Python prints
+        text = ""
+    return mended(text[:NAME_MAX])

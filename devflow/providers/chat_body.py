@@ -6,12 +6,12 @@ stream. What a server does not know is left out by its `Dialect`, which the adap
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, assert_never
 
+from devflow.domain.foreign_json import loads
 from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText, WireCall
 
 
@@ -118,7 +118,7 @@ def _call(call: WireCall) -> dict[str, Any]:
 def _sendable(arguments: str) -> str:
     """Servers parse the arguments they are sent back; what was no object would fail the whole conversation."""
     try:
-        return arguments if isinstance(json.loads(arguments), dict) else "{}"
+        return arguments if isinstance(loads(arguments), dict) else "{}"
     except ValueError:
         return "{}"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from devflow.domain.foreign_json import loads
 from devflow.providers.failures import WireFailure
 from devflow.providers.transport import Outgoing, Transport
 from devflow.providers.urls import Address
@@ -50,7 +50,7 @@ def window_in_models(rows: Sequence[Mapping[str, Any]], model: str) -> int | Non
 async def _ask(transport: Transport, outgoing: Outgoing) -> object:
     try:
         reply = await transport.request(outgoing, timeout=_WAIT)
-        return json.loads(reply.body) if reply.status == 200 else None
+        return loads(reply.body) if reply.status == 200 else None
     except (WireFailure, ValueError):
         return None
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from devflow.domain.foreign_json import loads
 from devflow.providers.failures import WireFailure
 from devflow.providers.openai_compat import model_rows_in
 from devflow.providers.presets import Preset
@@ -39,7 +39,7 @@ async def _ask(transport: Transport, preset: Preset, base_url: str, wait: float)
     outgoing = Outgoing(preset.name, parse(base_url).models, "GET")
     try:
         reply = await transport.request(outgoing, timeout=wait)
-        value = json.loads(reply.body) if reply.status == 200 else None
+        value = loads(reply.body) if reply.status == 200 else None
     except (WireFailure, ValueError):
         return None
     if not isinstance(value, dict) or not {"data", "models"} & value.keys():

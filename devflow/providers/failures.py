@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from devflow.domain.errors import ProviderFailed
+from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
 
 WORDS_MAX = 300  # characters of a server's own words that are shown
@@ -228,7 +229,7 @@ def words_of(body: bytes | str, secrets: Iterable[str] = ()) -> str:
     """The server's own words in an error body: one line, at most 300 characters, without the key and the final stop."""
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     try:
-        found = _message_in(json.loads(text))
+        found = _message_in(loads(text))
     except ValueError:
         title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
         found = title[1] if title else re.sub(r"<[^>]{1,200}>", " ", text[:5_000])

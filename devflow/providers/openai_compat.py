@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import math
 import time
@@ -11,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
+from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
 from devflow.domain.provider import ProviderConfig
 from devflow.domain.request import ModelRequest, StreamEvent
@@ -104,7 +104,7 @@ class OpenAICompat:
                 reply.status, reply.body, server=self.config.name, model="", secrets=self._secrets
             )
         try:
-            value = json.loads(reply.body)
+            value = loads(reply.body)
         except ValueError:
             raise self._not_an_answer(reply.body) from None
         return model_rows_in(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable
 from contextlib import aclosing
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from devflow.domain.errors import ProviderFailed
+from devflow.domain.foreign_json import loads
 from devflow.domain.ids import now
 from devflow.domain.messages import N_
 from devflow.domain.provider import LineState, Probe, TestLine, TestReport
@@ -199,7 +199,7 @@ async def _listen(provider: OpenAICompat, request: ModelRequest, wait: float) ->
 
 def _has_word(call: CallChunk) -> bool:
     try:
-        arguments = json.loads(call.arguments)
+        arguments = loads(call.arguments)
     except ValueError:
         return False
     return call.tool == NOTE.name and isinstance(arguments, dict) and isinstance(arguments.get("word"), str)

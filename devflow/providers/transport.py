@@ -222,11 +222,13 @@ class _Exchange:
     async def _carry_body(self, response: httpx.Response) -> None:
         self._network = response.extensions.get("network_stream")
         await self.items.put(_Head(response.status_code, dict(response.headers.items())))
+        # Never left half-way: httpx's generators would be given up while they hold the connection, and complain. Once
+        # stopped, the closed socket ends them.
         async for chunk in response.aiter_bytes():
-            if self._stopped:
-                return
-            await self.items.put(chunk)
-        await self.items.put(_End())
+            if not self._stopped:
+                await self.items.put(chunk)
+        if not self._stopped:
+            await self.items.put(_End())
 
 
 async def _chunks(items: asyncio.Queue[_Item]) -> AsyncGenerator[bytes, None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +10,7 @@ from sqlalchemy import Text, delete, insert, select, type_coerce
 from sqlalchemy.orm import Session
 
 from devflow.domain.events import Aggregate
+from devflow.domain.foreign_json import loads
 from devflow.store.database import Unit
 from devflow.store.schema import SettingRow
 
@@ -23,7 +23,7 @@ def get(session: Session, group: str) -> Any:
     if not isinstance(stored, str):
         return stored  # nothing, or a bare number, which SQLite keeps as one
     try:
-        return json.loads(stored)
+        return loads(stored)
     except ValueError as error:
         log.warning("the setting %s cannot be read and counts as not set: %s", group, error)
         return None

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from devflow.domain.foreign_json import loads
 from devflow.tools.refusal import ToolRefused
 
 _NAMES = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
@@ -14,7 +15,7 @@ _NAMES = {"string": "text", "integer": "a whole number", "number": "a number", "
 def parse_arguments(parameters: Mapping[str, Any], text: str, tool: str) -> dict[str, Any]:
     """The object, with nulls of optional fields left out and defaults filled in; raises `ToolRefused`."""
     try:
-        value = json.loads(text)
+        value = loads(text)
     except ValueError as error:
         raise ToolRefused(f"The arguments of {tool} are not valid JSON: {error}. Send one JSON object.") from None
     if not isinstance(value, dict):
