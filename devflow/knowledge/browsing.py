@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
 from devflow.domain.errors import Refused
 from devflow.domain.knowledge import Entry, EventKind, Status
 from devflow.domain.messages import N_
@@ -31,10 +29,6 @@ def order(session: Session, filters: Filters, sort: str, query: str = "") -> tup
     return tuple(id for id in entry_lists.ordered_ids(session, filters, sort) if id in wanted)
 
 
-def similar_counts(session: Session, ids: Collection[str]) -> Mapping[str, int]:
-    return entry_links.similar_counts(session, ids)
-
-
 def conflicts(session: Session, id: str) -> tuple[Entry, ...]:
     """The entries that contradict this one; archived ones contradict nobody any more."""
     others = entries.get_many(session, entry_links.conflicts_of(session, id))
@@ -50,6 +44,6 @@ def give_reason(unit: Unit, operation: str, reason: str, *, actor: Actor, agent_
         if event.event is EventKind.STATUS_CHANGED and event.changes["status"][1] == Status.ARCHIVED
     ]
     if not events:
-        raise Refused(N_("Only an act that archives has a reason."))
+        raise Refused(N_("Only an act that archives has a reason."), N_("Name the operation of an archiving act."))
     for event in events:
         timeline.add_detail(unit, event, {"reason": reason})

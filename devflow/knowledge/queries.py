@@ -51,13 +51,25 @@ def page(session: Session, filters: Filters, sort: str, limit: int, offset: int)
 def check_limit(limit: int) -> int:
     if 1 <= limit <= entry_lists.ALL:
         return limit
-    raise InvalidInput("limit", N_("A limit of {value} is not from 1 to {most}."), value=limit, most=entry_lists.ALL)
+    raise InvalidInput(
+        "limit",
+        N_("A limit of {value} is not from 1 to {most}."),
+        N_("Give a number in that range."),
+        value=limit,
+        most=entry_lists.ALL,
+    )
 
 
 def check_offset(offset: int) -> int:
     if 0 <= offset <= OFFSET_MAX:
         return offset
-    raise InvalidInput("offset", N_("An offset of {value} is not from 0 to {most}."), value=offset, most=OFFSET_MAX)
+    raise InvalidInput(
+        "offset",
+        N_("An offset of {value} is not from 0 to {most}."),
+        N_("Give a number in that range."),
+        value=offset,
+        most=OFFSET_MAX,
+    )
 
 
 def timeline_of(session: Session, id: str) -> tuple[TimelineEvent, ...]:

@@ -16,7 +16,6 @@ from devflow.domain.knowledge import (
     Entry,
     EntryDraft,
     EntryEdit,
-    Kind,
     Status,
     TimelineEvent,
     check_kind,
@@ -31,8 +30,8 @@ from devflow.knowledge.similar import similar
 from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit, SearchResult
 from devflow.retrieval.similar import similar_entries
-from devflow.store import entries, entry_lists
-from devflow.store.database import Database, Session
+from devflow.store import entries, entry_links, entry_lists
+from devflow.store.database import Database
 from devflow.store.entry_lists import ANY, Facets, Filters
 
 __all__ = [
@@ -168,7 +167,7 @@ class Knowledge:
 
     async def knowledge_similar_counts(self, ids: Collection[str]) -> Mapping[str, int]:
         """How many entries each of these was found to resemble when it came in; none is no key."""
-        return await self._db.read(lambda session: browsing.similar_counts(session, ids))
+        return await self._db.read(lambda session: entry_links.similar_counts(session, ids))
 
     async def knowledge_conflicts(self, id: str) -> tuple[Entry, ...]:
         """The entries that contradict this one (KP-10)."""
@@ -255,7 +254,9 @@ class Knowledge:
 
     async def _search_page(self, query: str, filters: Filters, limit: int, offset: int) -> EntryPage:
         most, skipped = queries.check_limit(limit), queries.check_offset(offset)
-        found = await self._db.read(lambda session: search(session, query, filters, most, skipped))
+        found = await self._db.read(
+            lambda session: search_entries(session, query, filters, limit=most, offset=skipped, count=True)
+        )
         total = found.total if found.total is not None else skipped + len(found.hits)
         return EntryPage(tuple(hit.entry for hit in found.hits), total)
 
@@ -272,7 +273,7 @@ def filters_for(
     shown = frozenset(statuses) if statuses is not None else LIBRARY if status is None else {check_status(status)}
     return Filters(
         statuses=frozenset(shown),
-        kind=None if kind is None else Kind(check_kind(kind)),
+        kind=None if kind is None else check_kind(kind),
         tag=tag,
         source=source,
         project=project,
@@ -281,8 +282,3 @@ def filters_for(
 
 def _ids(ids: Iterable[str] | str) -> tuple[str, ...]:
     return (ids,) if isinstance(ids, str) else tuple(ids)
-
-
-def search(session: Session, query: str, filters: Filters, limit: int, offset: int) -> SearchResult:
-    """What a list with these filters shows, narrowed by the query, with the number of all that match (KP-4)."""
-    return search_entries(session, query, filters, limit=limit, offset=offset, count=True)

@@ -8,11 +8,9 @@ from typing import Any
 from devflow.domain.knowledge import Entry, EntryDraft
 from devflow.domain.redaction import redact_draft
 from devflow.knowledge.acts import Actor, Done
+from devflow.retrieval.similar import NEAR, similar_entries
 from devflow.store import entries
 from devflow.store.database import Unit
-
-Similar = Mapping[int, Sequence[tuple[str, float]]]
-"""For a draft's place in the batch: the ids of entries it resembles, with a score from 0 to 1."""
 
 
 def submit(
@@ -20,30 +18,30 @@ def submit(
     drafts: Sequence[EntryDraft],
     *,
     actor: Actor,
-    operation: str | None = None,
-    similar: Similar | None = None,
     detail: Mapping[str, Any] | None = None,
 ) -> Done:
     """Take in what a program proposes, within the caller's transaction.
 
     What repeats an entry of any status, archived included, exactly after normalising is not added again: that one gets
-    a "seen again" event. Secrets are taken out first, unless a human submits. `detail` goes into each event (say,
-    `{"conversation": id}`).
+    a "seen again" event. Unless a human submits, secrets are taken out first, and an entry is linked to those it nearly
+    repeats. `detail` goes into each event (say, `{"conversation": id}`).
     """
-    act = actor.act(operation)
+    act = actor.act()
     created: list[Entry] = []
     repeated: list[str] = []
-    for place, given in enumerate(drafts):
+    for given in drafts:
         draft = given if actor.human else redact_draft(given)
         known = entries.duplicate_of(unit.session, draft.title, draft.content)
         if known is not None:
             entries.seen_again(unit, known, act, {**(detail or {}), "source_ref": draft.source_ref})
             repeated.append(known)
             continue
+        alike = () if actor.human else similar_entries(unit.session, f"{draft.title}\n{draft.content}")
         entry = entries.insert(unit, draft, act, detail=detail)
         created.append(entry)
-        for other, score in (similar or {}).get(place, ()):
-            entries.link(unit, entry.id, other, "similar", score)
+        for hit in alike:
+            if hit.score >= NEAR:
+                entries.link(unit, entry.id, hit.entry.id, "similar", hit.score)
     return Done(act.operation, tuple(created), tuple(repeated))
 
 

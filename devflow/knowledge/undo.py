@@ -40,7 +40,7 @@ def _compensate(unit: Unit, operation: str, event: EventKind, actor: Actor, agen
     if not events:
         raise NotFound(OPERATION, operation)
     if event is EventKind.REDONE and not any(one.event is EventKind.UNDONE for one in events):
-        raise Refused(N_("Only what was undone can be done again."))
+        raise Refused(N_("Only what was undone can be done again."), N_("Name the operation of the undo."))
     moves = _moves(events)
     if not moves:
         raise Refused(N_("This act cannot be undone."), N_("Erasing, and counting a use, stay as they are."))
@@ -80,7 +80,9 @@ def _put_back(unit: Unit, id: str, move: _Move, event: EventKind, act: Act, oper
     try:
         entry = entries.get(unit.session, id)
     except NotFound:
-        raise Refused(N_("The entry was erased since; this act cannot be undone.")) from None
+        raise Refused(
+            N_("The entry was erased since; this act cannot be undone."), N_("What was erased does not come back.")
+        ) from None
     if entry.version != move.version:
         raise Refused(
             N_("“{title}” has changed since; nothing was undone."),

@@ -13,6 +13,8 @@ from devflow.store.database import Session
 from devflow.store.search_lookup import Scope
 
 COMPARED = 12
+NEAR = 0.5
+"""From this share of common terms up two texts say nearly the same."""
 LEAST = 0.1
 """Below this share of common terms two texts have little to do with each other."""
 

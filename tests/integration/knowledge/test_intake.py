@@ -69,11 +69,15 @@ async def test_secrets_of_programs_are_taken_out_before_they_are_stored(library:
 
 
 async def test_a_near_duplicate_is_linked_to_what_it_resembles(library: Library) -> None:
-    known = await library.add()
-    done = await library.db.write(
-        lambda unit: submit(unit, [proposal("Take the lock early")], actor=AI, similar={0: [(known.id, 0.8)]})
-    )
-    assert await library.knowledge.linked(done.entries[0].id) == ((known.id, 0.8),)
+    known = await library.add("Take the lock first", content="A deferred transaction fails at once.")
+    await library.add("Name the harbour", content="It is called Tangerine Bay.")
+    near = proposal("Take the lock early", content="A deferred transaction fails at once, whatever the timeout.")
+    done = await library.knowledge.knowledge_submit([near], actor=AI)
+    ((other, score),) = await library.knowledge.linked(done.entries[0].id)
+    assert other == known.id
+    assert 0.5 <= score < 1
+    by_hand = await library.knowledge.knowledge_create(near, actor=USER)
+    assert await library.knowledge.linked(by_hand.entries[0].id) == ()
 
 
 async def test_candidates_join_the_callers_transaction_or_none_of_it(library: Library) -> None:
