@@ -110,6 +110,39 @@ def test_kp3_a_denial_after_a_kill_tells_the_model_why_and_writes_nothing(
     assert not (workspace / "lock.txt").exists()
 
 
+def test_kp3_two_cards_survive_a_kill_and_are_decided_one_after_the_other(
+    ready: Path, workspace: Path, server: OpenAIServer
+) -> None:
+    (workspace / "lock.txt").write_text("BEGIN\n")
+    other = Call("write_file", {"path": "other.txt", "content": "x\n"})
+    server.script(Turn("Both.", calls=[WRITE, other]), "One of them.")
+    with RemoteWindow(ready) as window:
+        _choose_folder(window, workspace)
+        window.asks(QUESTION)
+        window.until(lambda: window.do("count", "approvalCard") == 2, "two cards")
+        window.kill()
+    with RemoteWindow(ready) as window:
+        _open_the_conversation(window)
+        window.until(lambda: window.do("count", "approvalCard") == 2, "two cards")
+        window.clicks("approveButton")  # the lower one
+        window.until(lambda: window.do("count", "approvalCard") == 1, "one card")
+        assert (workspace / "other.txt").read_text() == "x\n"
+        assert len(server.requests) == 1, "the model is not called before the last decision"
+        card = window.words("approvalCard").splitlines()
+        assert {"lock.txt", "+1", "−1", "BEGIN IMMEDIATE"} <= set(card), card
+        window.clicks("denyReason")
+        window.do("type", "Not that file.")
+        window.do("press", "Key_Return")
+        window.is_answered("One of them.")
+        assert window.close() == 0
+        assert window.complaints == ""
+    denied, done = server.requests[1].tool_results
+    assert "Not that file." in denied
+    assert "other.txt" in done
+    assert OLD in server.requests[1].system
+    assert (workspace / "lock.txt").read_text() == "BEGIN\n"
+
+
 def _choose_folder(window: RemoteWindow, folder: Path) -> None:
     """The composer's picker, then the folder dialog with its path typed."""
     window.clicks("workspacePicker")

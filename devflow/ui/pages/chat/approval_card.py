@@ -73,6 +73,7 @@ class ApprovalCard(QFrame):
         self._head.show_call(call)
         self.setAccessibleName(f"{request_of(self._ctx.t, call)}: {target_of(call)}")
         if fresh or self._content is None:
+            self._head.show_counts(0, 0)
             self._editor = None
             self._show_content()
             self.set_deciding(False)
@@ -210,7 +211,6 @@ class _Head(QWidget):
         self._title.setText(request_of(t, call))
         self._risk.setText(risk_words(t, call.risk))
         self._target.set_text(target_of(call))
-        self.show_counts(0, 0)
 
     def show_counts(self, added: int, removed: int) -> None:
         self._added.setText(f"+{added}")
