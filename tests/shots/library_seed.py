@@ -379,7 +379,7 @@ def _proposed(say: Say, chat: str, project_id: str, message_id: str) -> tuple[Ro
             31,
             0.77,
             0,
-            "mcp:editor",
+            chat,
         ),
         Row(
             "diagnosis",
@@ -411,7 +411,7 @@ def _proposed(say: Say, chat: str, project_id: str, message_id: str) -> tuple[Ro
             DAY + 90,
             0.58,
             0,
-            "import:notes",
+            chat,
         ),
         Row(
             "architecture_pattern",

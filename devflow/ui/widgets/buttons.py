@@ -113,8 +113,9 @@ class Button(QPushButton):
         x = draw_text(painter, x, baseline(rect, font), self.text(), font, theme.color(token))
         if self._key:
             on_fill = self._variant == "primary" and self.isEnabled()
+            cap = "text-muted" if token == "danger" else token
             border = theme.color("accent-text", 0.6) if on_fill else theme.color("hairline-strong")
-            draw_key_cap(painter, x + _GAP, mid, self._key, theme, theme.color(token, 0.85), border)
+            draw_key_cap(painter, x + _GAP, mid, self._key, theme, theme.color(cap, 0.85), border)
 
     def _text_token(self) -> str:
         if not self.isEnabled():

@@ -52,7 +52,8 @@ class IconLabel(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        self._look.icons.paint(QPainter(self), 0, 0, self._icon_name, self._color, self._size)
+        y = (self.height() - self._size) / 2
+        self._look.icons.paint(QPainter(self), 0, y, self._icon_name, self._color, self._size)
 
 
 class Card(QFrame):
@@ -182,7 +183,7 @@ class NoticeStrip(QFrame):
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.words, 1)
         row.addWidget(self.link, 0, Qt.AlignmentFlag.AlignTop)
-        self._icon.setContentsMargins(0, 2, 0, 0)
+        self._icon.setFixedSize(14, 18)  # the height of the first line of words
         self.setAccessibleName(text)
 
     def say(self, text: str, tone: str | None = None, link: str | None = None) -> None:

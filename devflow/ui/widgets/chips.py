@@ -42,6 +42,23 @@ class Label(QLabel):
     def set_tone(self, tone: str) -> None:
         restyle(self, "tone", tone)
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """One line stands on the baseline of its own face: Qt would move it down for a taller Han fallback."""
+        if self.wordWrap() or self.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse:
+            super().paintEvent(event)
+            return
+        rect, font, align = QRectF(self.contentsRect()), self.font(), self.alignment()
+        if align & Qt.AlignmentFlag.AlignTop:
+            rect.setHeight(min(rect.height(), self.minimumHeight() or rect.height()))
+        x, room = rect.left(), rect.width() - text_width(self.text(), font)
+        if align & Qt.AlignmentFlag.AlignRight:
+            x += room
+        elif align & Qt.AlignmentFlag.AlignHCenter:
+            x += room / 2
+        draw_text(
+            QPainter(self), x, baseline(rect, font), self.text(), font, self.palette().color(self.foregroundRole())
+        )
+
 
 class Paragraph(QWidget):
     """Wrapped plain text with the line height of its role, which a QLabel does not have."""

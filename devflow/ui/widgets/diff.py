@@ -120,7 +120,7 @@ class _DiffText(QTextEdit):
         self._fitting.stop()
         bar = self.horizontalScrollBar()
         room = bar.height() if bar.isVisible() else 0
-        height = math.ceil(self.document().size().height()) + room
+        height = math.ceil(self.document().size().height() + self._drop()) + room
         if height != self.height():
             self.setFixedHeight(height)
 
@@ -143,6 +143,7 @@ class _DiffText(QTextEdit):
         shift = self.horizontalScrollBar().value()
         visible = QRectF(event.rect())
         block = self.document().begin()
+        drop = self._drop()
         index = 0
         while block.isValid() and index < len(self._rows):
             rect = layout.blockBoundingRect(block)
@@ -150,7 +151,7 @@ class _DiffText(QTextEdit):
             if lines:
                 last = block.layout().lineAt(lines - 1)
                 rect.setBottom(rect.top() + last.y() + last.height())
-            rect.adjust(0, -self._pad, 0, self._pad)
+            rect.adjust(0, drop - self._pad, 0, drop + self._pad)
             if rect.top() > visible.bottom():
                 break
             if rect.bottom() >= visible.top():
@@ -180,8 +181,15 @@ class _DiffText(QTextEdit):
                 base = origin.y() + line.y() + line.ascent()
                 mark = QRectF(origin.x() + left - shift - 1, round(base - 13), right - left + 2, 17)
                 fill_round(painter, mark, 2, theme.color(_WORDS[row.side]))
-        first_line = QRectF(0, origin.y(), 1, self._line_height())
+        first_line = QRectF(0, origin.y() + self._drop(), 1, self._line_height())
         self._paint_margin(painter, row, first_line)
+
+    def _drop(self) -> int:
+        """px by which Qt sets text of a fixed line height below the middle of its line; the tints follow it."""
+        layout, font = self.document().begin().layout(), self._char(DiffLine(Side.SAME, "")).font()
+        if not self._rows or not layout.lineCount():
+            return 0
+        return max(0, round(layout.lineAt(0).ascent() - baseline(QRectF(0, 0, 1, self._line_height()), font)))
 
     def _line_height(self) -> int:
         raise NotImplementedError

@@ -32,7 +32,7 @@ class DetailScroll(QScrollArea):
         body = QWidget()
         body.setMaximumWidth(width)
         self.column = QVBoxLayout(body)
-        self.column.setContentsMargins(0, 20, 0, 72)
+        self.column.setContentsMargins(0, 17, 0, 72)
         self.column.setSpacing(0)
         row = QHBoxLayout(page)
         row.setContentsMargins(EDGE, 0, EDGE, 0)

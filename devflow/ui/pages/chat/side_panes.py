@@ -39,7 +39,8 @@ class SidePanes(QWidget):
         self.splitter.setStretchFactor(0, 0)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setStretchFactor(2, 0)
-        self.splitter.setSizes([_LIST, 1280 - RAIL - _LIST - _SOURCES, _SOURCES])
+        # The hairline beside a pane is part of its width.
+        self.splitter.setSizes([_LIST - 1, 1280 - RAIL - _LIST - _SOURCES, _SOURCES - 1])
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.splitter)

@@ -80,7 +80,7 @@ class _Head(Line):
         words, color = outcome_words(self._ctx.t, call)
         until = self.paint_right(painter, words, color) - 12
         end = self.paint_words(painter, 46, verb_of(self._ctx.t, call.tool), "ui", "text", until)
-        self.paint_words(painter, end + 8, target_of(call), "code", "text-muted", until)
+        self.paint_words(painter, end + 8, target_of(call), "code-small", "text-muted", until)
 
 
 def _detail(ctx: UiContext, call: ToolCall) -> QWidget:

@@ -79,7 +79,7 @@ class _Keys(QWidget):
         row.addWidget(KeyCap(ctx, "J"))
         row.addWidget(KeyCap(ctx, "K"))
         row.addSpacing(2)
-        row.addWidget(Label(ctx.t("Move"), "small", "muted"))
+        row.addWidget(Label(ctx.t("Move"), "small", "faint"))
 
 
 class _KeysButton(QAbstractButton):
@@ -105,7 +105,7 @@ class _KeysButton(QAbstractButton):
         rect = QRectF(self.rect())
         if self.underMouse():
             fill_round(painter, rect, 6, theme.color("surface-hover"))
-        color = theme.color("text-muted")
+        color = theme.color("text-faint")
         x = draw_key_cap(painter, 6, rect.center().y(), "?", theme, color, theme.color("hairline-strong"))
         font = theme.font("small")
         draw_text(painter, x + 6, baseline(rect, font), self.text(), font, color)

@@ -45,7 +45,7 @@ class Candidates(Pane):
         self._delegate = CandidateDelegate(ctx, self.list)
         self.list.setItemDelegate(self._delegate)
         self._count = Label("", "ui", "faint")
-        self.extract = Button(ctx, t("Extract now"), icon="download")
+        self.extract = Button(ctx, t("Extract now"), icon="download", small=True)
         self.extract.setObjectName("extractNowButton")
         self.extract.clicked.connect(self.extract_asked)
         self.filter = SearchField(ctx, t("Filter candidates"), key="/")
@@ -214,7 +214,7 @@ class Candidates(Pane):
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
-        head.setContentsMargins(16, 10, 12, 8)
+        head.setContentsMargins(16, 12, 12, 10)
         head.setSpacing(5)
         head.addWidget(Label(self._ctx.t("Inbox"), "heading"))
         head.addWidget(self._count)

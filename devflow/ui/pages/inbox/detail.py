@@ -51,7 +51,7 @@ class CandidateDetail(Pane):
         self._kind = Chip("", "tag")
         self._status = Chip("", "tag")
         self._when = Label("", "small", "faint")
-        self.widen = Button(ctx, t("Widen to all projects"), variant="ghost", icon="globe", key="W")
+        self.widen = Button(ctx, t("Widen to all projects"), variant="ghost", icon="globe", key="W", small=True)
         self.widen.setObjectName("widenProjectButton")
         self.widen.clicked.connect(self.widen_asked)
         self.more = IconButton(ctx, "dots", t("More"))

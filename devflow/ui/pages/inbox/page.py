@@ -320,7 +320,7 @@ class InboxPage(QWidget):
         splitter.addWidget(self.candidates)
         splitter.addWidget(self._right)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([384, 824])
+        splitter.setSizes([383, 824])  # and the hairline: 384
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(splitter)

@@ -256,7 +256,7 @@ class EntryDetail(Pane):
         inner.addWidget(Hairline())
         inner.addSpacing(14)
         inner.addWidget(self.conflict)
-        inner.addSpacing(10)
+        inner.addSpacing(20)
         inner.addWidget(Section(self._ctx.t("Timeline"), self.timeline))
         inner.addStretch(1)
         column = QVBoxLayout(self)

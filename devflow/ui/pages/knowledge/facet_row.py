@@ -95,13 +95,13 @@ class FacetGroup(QWidget):
         self.setAccessibleName(title)
         self._title = Label(title, "small", "muted")
         self._title.setContentsMargins(8, 0, 0, 0)
-        self._title.setFixedHeight(24)
         self.more = _More(look)
         self.more.clicked.connect(self.more_asked)
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 8)
+        self._column.setContentsMargins(0, 0, 0, 13)
         self._column.setSpacing(0)
         self._column.addWidget(self._title)
+        self._column.addSpacing(3)
         self._column.addWidget(self.more)
 
     @property
@@ -125,7 +125,7 @@ class FacetGroup(QWidget):
                 row = FacetRow(self._look, facet, self)
                 row.clicked.connect(self._clicked)
                 self._rows.append(row)
-                self._column.insertWidget(1 + place, row)
+                self._column.insertWidget(2 + place, row)
             self._rows[place].show_facet(facet)
             self._rows[place].setChecked(facet.value == current)
             free = self._look.t("Click again to take this filter off") if facet.value == current else ""

@@ -45,7 +45,7 @@ class FacetPane(Pane):
         page = QWidget()
         page.setProperty("role", "page")
         inner = QVBoxLayout(page)
-        inner.setContentsMargins(8, 12, 8, 8)
+        inner.setContentsMargins(8, 15, 8, 8)
         inner.setSpacing(0)
         for group in (self.statuses, self.kinds, self.tags, self.sources):
             inner.addWidget(group)

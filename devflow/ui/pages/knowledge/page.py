@@ -313,7 +313,7 @@ class KnowledgePage(QWidget):
             self._inside.addWidget(self.facets)
         else:
             self.splitter.insertWidget(0, self.facets)
-            self.splitter.setSizes([SIDE, 364, max(1, self.width() - SIDE - 364)])
+            self.splitter.setSizes([SIDE - 1, 363, max(1, self.width() - SIDE - 364)])
         self.facets.show()
 
     def _toggle_popup(self) -> None:
@@ -356,7 +356,7 @@ class KnowledgePage(QWidget):
         for part in (self.facets, self.pane, self._right):
             self.splitter.addWidget(part)
         self.splitter.setStretchFactor(2, 1)
-        self.splitter.setSizes([SIDE, 364, 632])
+        self.splitter.setSizes([SIDE - 1, 363, 632])
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.splitter)

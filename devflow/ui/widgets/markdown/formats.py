@@ -27,6 +27,8 @@ HEADER = 31
 """px of a code block's head: 30 and its hairline."""
 CODE_PAD = 12
 _PAD_Y = 7
+DROP = 4
+"""A line of fixed height stands on its descent: px below the last line that make the block look even."""
 PAD = "\u2007"
 """A no-break space inside a painted ground, 4 px wide in `pad_font`; it is taken out of what is copied."""
 FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
@@ -75,7 +77,7 @@ def code_frame(index: int, *, left: int = 0) -> QTextFrameFormat:
     made.setProperty(FENCE, index)
     made.setBorder(0)
     made.setTopMargin(HEADER + 8)
-    made.setBottomMargin(12)
+    made.setBottomMargin(8 + DROP)
     made.setLeftMargin(left)
     made.setPadding(_PAD_Y)
     made.setWidth(QTextLength(QTextLength.Type.PercentageLength, 100))

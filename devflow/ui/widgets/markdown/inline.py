@@ -73,7 +73,7 @@ class Inline:
 
     def _inline_code(self, cursor: QTextCursor, content: str, base: QTextCharFormat) -> None:
         made = QTextCharFormat(base)
-        font = self._theme.font("code")
+        font = self._theme.font("code-small")
         font.setWeight(base.font().weight())
         made.setFont(font)
         made.setProperty(f.CODE, 1)
@@ -93,10 +93,13 @@ class Inline:
                 continue  # what a human typed cites nothing
             if label is not None and label[0].isdigit() and label not in self.references:
                 continue  # a bare number in brackets is a reference only when it is one
-            cursor.insertText(text[at : found.start()], base)
+            before = text[at : found.start()]
             if label is not None:
+                # A chip never begins a line alone: it stays with the word it proves.
+                cursor.insertText(f"{before[:-1]}\u00a0" if before.endswith(" ") else before, base)
                 self._reference(cursor, label, base)
             else:
+                cursor.insertText(before, base)
                 cursor.insertText(found[0], self._link(base, found[0], ""))
             at = found.end()
         cursor.insertText(text[at:], base)

@@ -41,7 +41,7 @@ def fence_rect(document: QTextDocument, frame: QTextFrame) -> QRectF:
         outer.left() + made.leftMargin(),
         outer.top() + made.topMargin() - f.HEADER,
         outer.width() - made.leftMargin(),
-        outer.height() - made.topMargin() - made.bottomMargin() + f.HEADER,
+        outer.height() - made.topMargin() - made.bottomMargin() + f.HEADER + f.DROP,
     )
 
 
@@ -60,7 +60,7 @@ def _paint_table(
     pad = table.format().cellPadding()
     tops = [_row_top(document, table, row) - pad for row in range(table.rows())]
     last = table.rows() - 1
-    bottom = max(_cell_bottom(document, table, last, column) for column in range(table.columns())) + pad
+    bottom = max(_cell_bottom(document, table, last, column) for column in range(table.columns())) + pad + 2
     rect = QRectF(0, tops[0], document.textWidth(), bottom - tops[0])
     lines = [round(top) + 0.5 for top in tops[1:]]
     path = QPainterPath()
