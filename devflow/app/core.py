@@ -17,9 +17,9 @@ from devflow.agent.turns import Turns
 from devflow.app.i18n import SYSTEM, translator
 from devflow.app.paths import AppPaths
 from devflow.domain.conversation import ModelChoice
-from devflow.domain.errors import NotFound
+from devflow.domain.errors import DatabaseProblem, NotFound
 from devflow.domain.events import Hub
-from devflow.domain.messages import Translator
+from devflow.domain.messages import N_, Translator
 from devflow.extraction.service import Extraction
 from devflow.knowledge.projects import Projects
 from devflow.knowledge.samples import Samples
@@ -68,30 +68,37 @@ async def open_core(
     do. A single command does neither. Raises DatabaseProblem.
     """
     hub = Hub()
-    db = open_database(paths, hub)
-    lock = ProcessLock(paths.locks)
-    try:
+    async with contextlib.AsyncExitStack() as opened:
+        db = open_database(paths, hub)
+        opened.callback(db.close)
+        lock = _lock(paths)
+        opened.callback(lock.close)
         core = await _build(paths, hub, db, lock, language, environ)
-        if background:
+        opened.pop_all()  # from here on `close_core` closes them
+    if background:
+        try:
             await _start(core)
-    except BaseException:
-        lock.close()
-        db.close()
-        raise
+        except BaseException:
+            await close_core(core)
+            raise
     return core
 
 
 async def close_core(core: Core) -> None:
-    """Stop what runs, then close the database; nothing acknowledged is lost."""
+    """Stop what runs, then close the database; nothing acknowledged is lost.
+
+    Where one part cannot record its end (a full disk), the others are closed all the same.
+    """
     for task in core.tasks:
         task.cancel()
-    await asyncio.gather(*core.tasks, return_exceptions=True)
-    await core.turns.close()
-    await core.extraction.close()
-    await core.models.close()
-    core.settings.close()
-    core.db.close()
-    core.lock.close()
+    async with contextlib.AsyncExitStack() as closing:  # from the last to the first
+        closing.callback(core.lock.close)
+        closing.callback(core.db.close)
+        closing.callback(core.settings.close)
+        closing.push_async_callback(core.models.close)
+        closing.push_async_callback(core.extraction.close)
+        closing.push_async_callback(core.turns.close)
+        await asyncio.gather(*core.tasks, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager
@@ -102,6 +109,18 @@ async def opened(paths: AppPaths, *, language: str = SYSTEM, background: bool = 
         yield core
     finally:
         await close_core(core)
+
+
+def _lock(paths: AppPaths) -> ProcessLock:
+    try:
+        return ProcessLock(paths.locks)
+    except OSError as error:
+        raise DatabaseProblem(
+            N_("The data directory cannot be written: {reason}."),
+            N_("Free some space, and check that you may write to {path}."),
+            reason=error.strerror or error,
+            path=paths.locks,
+        ) from error
 
 
 def is_agent_child(environ: Mapping[str, str] = os.environ) -> bool:

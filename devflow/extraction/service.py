@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 
 from devflow.domain.conversation import ModelChoice
@@ -27,6 +27,8 @@ from devflow.store import extraction_jobs as jobs
 from devflow.store.database import Database, Session, Unit
 from devflow.store.extraction_jobs import Trigger
 from devflow.store.lock import ProcessLock
+
+log = logging.getLogger(__name__)
 
 GROUP = "extraction"
 """Settings group: `daily_calls`, the most requests a day that are made without a human's click."""
@@ -83,9 +85,11 @@ class Extraction:
         self._worker.close()
         for task in self._tasks:
             task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         for task in self._tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            if not task.cancelled() and (failure := task.exception()) is not None:
+                log.warning("extraction could not record its end; the next start does: %s", failure)
         self._tasks = ()
 
     async def settled(self) -> None:

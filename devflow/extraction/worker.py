@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from devflow.domain.config import KnowledgeConfig, TriggerMode
 from devflow.domain.conversation import ModelChoice
-from devflow.domain.errors import UserFacing
+from devflow.domain.errors import DatabaseProblem, UserFacing
 from devflow.domain.events import ExtractionChanged, Hub
 from devflow.domain.run import ACTIVE_STATES
 from devflow.extraction.clock import Clock
@@ -82,8 +82,16 @@ class Worker:
         """Carry out what is due, then sleep until something is; ends by cancellation."""
         while True:
             self._wake.clear()
-            async with self._one:
-                worked = await self._next()
+            try:
+                async with self._one:
+                    worked = await self._next()
+            except Exception as error:  # whatever it was, the next conversation is distilled all the same
+                if isinstance(error, DatabaseProblem):
+                    log.warning("extraction waits for the database: %s", error)
+                else:
+                    log.exception("extraction stopped at a bug, and goes on")
+                worked = False
+                self._look_again(self._clock.now() + PAUSES[0], Phase.WAITING)
             if worked:
                 continue
             if not self._wake.is_set():
@@ -117,6 +125,8 @@ class Worker:
         if under_way is not None and under_way.job.conversation_id == conversation_id:
             with contextlib.suppress(asyncio.CancelledError):
                 return await asyncio.shield(under_way.task)
+            if (ourselves := asyncio.current_task()) is not None and ourselves.cancelling():
+                raise asyncio.CancelledError  # not that job was stopped, but whoever waits for it
         async with self._one:
 
             def take(unit: Unit) -> Job | None:
@@ -154,7 +164,7 @@ class Worker:
         self.phase, self.due_at = Phase.IDLE, None
         for job in sorted(waiting, key=lambda job: job.trigger in AUTOMATIC):
             if job.due_at > now:
-                self._look_again(job.due_at, Phase.WAITING)
+                self._look_again(await self._due(job, now), Phase.WAITING)
             elif (reason := await self._forbidden(job, choice)) is not None:
                 await self._cancel(job, reason)
             elif choice is not None and not await self._held(job, choice, now):
@@ -163,6 +173,15 @@ class Worker:
                     await self._carry_out(claimed, choice)
                     return True
         return False
+
+    async def _due(self, job: Job, now: datetime) -> datetime:
+        """When a job that waits is due; one further off than any pause was timed by a clock that was set back."""
+        quiet = timedelta(milliseconds=(await self._rules.config()).idle_timeout_ms)
+        longest = quiet if job.trigger is Trigger.ON_IDLE and not job.attempts else max(quiet, PAUSES[-1])
+        if job.due_at - now <= longest:
+            return job.due_at
+        await self._db.write(lambda unit: jobs.postpone(unit, job.id, now + longest))
+        return now + longest
 
     async def _forbidden(self, job: Job, choice: ModelChoice | None) -> str | None:
         """Why a job that waits will not be carried out any more."""
@@ -185,6 +204,7 @@ class Worker:
         if job.trigger is Trigger.MANUAL:
             return False
         if self._paused_until is not None and now < self._paused_until:
+            self._paused_until = min(self._paused_until, now + BREAKER_PAUSE)  # the clock may have been set back
             self._look_again(self._paused_until, Phase.PAUSED)
             return True
         cap = await self._rules.daily_calls()

@@ -266,17 +266,21 @@ def latest_conversation(session: Session) -> str | None:
 
 
 def seen_until(session: Session) -> datetime | None:
-    """When the newest run ended that was considered for extraction; None before the first."""
-    value = _state(session).get("seen_until")
-    return datetime.fromisoformat(value) if isinstance(value, str) else None
+    """When the newest run ended that was considered for extraction; None before the first, or if it is unreadable."""
+    try:
+        at = datetime.fromisoformat(str(_state(session).get("seen_until")))
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None
 
 
 def see(unit: Unit, until: datetime) -> None:
-    """Remember that runs up to `until` were considered; a kill right after a run's end is noticed by its absence."""
-    state = _state(unit.session)
-    known = seen_until(unit.session)
-    if known is None or known < until:
-        settings.put(unit, STATE_GROUP, {**state, "seen_until": until.isoformat()})
+    """Remember that runs up to `until` were considered; a kill right after a run's end is noticed by its absence.
+
+    The newest call counts, not the latest instant: a clock that ran ahead and was set right must not hide what follows.
+    """
+    if seen_until(unit.session) != until:
+        settings.put(unit, STATE_GROUP, {**_state(unit.session), "seen_until": until.isoformat()})
 
 
 def count_call(unit: Unit, day: str) -> None:
