@@ -267,11 +267,11 @@ def check_content(value: str) -> str:
 
 
 def check_tags(values: Iterable[str]) -> tuple[str, ...]:
-    """Trimmed, empty and (case-insensitively) repeated ones dropped, order kept; ≤ 20 of ≤ 50 characters."""
+    """Trimmed, empty and (case-insensitively) repeated ones dropped, order kept; ≤ 20 of ≤ 50 characters, one line."""
     kept: list[str] = []
     seen: set[str] = set()
     for value in values:
-        tag = value.strip()
+        tag = " ".join(line.strip() for line in value.splitlines()).strip()
         key = tag.casefold()
         if not tag or key in seen:
             continue
