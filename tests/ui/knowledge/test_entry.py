@@ -201,6 +201,19 @@ async def test_a_link_shows_an_entry_that_the_filters_hide_and_leaves_them_alone
 
 
 @at_the_desk
+async def test_a_link_chooses_its_entry_in_a_library_that_was_filled_while_nobody_looked(desk: Desk) -> None:
+    named, *_ = [await desk.add(title, Status.PUBLISHED) for title in ("Named", "Newer", "Newest")]
+    await desk.built()
+
+    desk.desktop.window.open_link(f"devflow:entry/{named.id}")
+    await eventually(lambda: desk.library_titles() == ["Newest", "Newer", "Named"])
+    await eventually(lambda: shown(desk) == "Named")
+
+    assert desk.library.list.current_id == named.id
+    assert desk.library.list.selected_ids() == (named.id,)
+
+
+@at_the_desk
 async def test_a_link_to_an_erased_entry_says_so(desk: Desk) -> None:
     await desk.open_library()
     desk.desktop.window.open_link("devflow:entry/gone")

@@ -139,7 +139,11 @@ class KnowledgePage(QWidget):
         facets = await knowledge.facets(view.filters)
         if view != self._view:
             return  # asked again already
+        pinned = self._pinned
         self.list.show_order(order)
+        if pinned is not None and self.list.current_id != pinned:
+            self._pinned = pinned  # Qt makes the first of new rows the current one where the list has the keyboard
+            self.list.go_to(pinned)
         everything = sum(facets.statuses.values()) or (await knowledge.knowledge_stats()).total
         self.facets.show_facets(facets, view)
         self.pane.show_view(view, len(order), everything)
