@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from devflow.domain.citations import without_marks
-from devflow.domain.conversation import Message
+from devflow.domain.conversation import OFFLINE, Message
 from devflow.domain.knowledge import TITLE_MAX, EntryDraft, Evidence, Kind, draft
 from devflow.domain.messages import N_
 from devflow.domain.redaction import redact
 from devflow.domain.text import cut_at_sentence
+from devflow.providers.offline import quoted_part
 
 TITLE_AIM = 80  # characters; a longer first sentence is cut at a word
 QUOTE_MAX = 300  # characters of the message that stand as its evidence
@@ -41,9 +42,11 @@ def candidate_from(
 ) -> EntryDraft:
     """The whole message as a draft, without secrets and `[K1]` marks; InvalidInput where it is too long or empty.
 
-    The evidence is the message's own beginning, marks and all.
+    Of the offline assistant only what it quotes: what it says of itself would be quoted in its next answers. The
+    evidence is the message's own beginning, marks and all.
     """
-    said = redact(message.content).text.strip()
+    text = quoted_part(message.content) if message.provider_id == OFFLINE.provider_id else message.content
+    said = redact(text).text.strip()
     content = without_marks(said).strip()
     return draft(
         kind=kind or guess_kind(content),

@@ -33,6 +33,8 @@ from devflow.providers.phrases import Phrases, is_greeting, phrases_for
 CHUNK = 16  # characters
 PACE = 0.006  # seconds between chunks: quick, and yet seen to be written
 
+_ABOUT_ITSELF = re.compile(r"\s*^\*\*[^*\n]+\*\*\n\n(?:- \[K\d+\] .*\n)+\n\*[^*\n]+\*\s*\Z", re.MULTILINE)
+
 
 class OfflineAssistant:
     """The provider behind `OFFLINE`. It uses no tools and keeps nothing."""
@@ -77,6 +79,11 @@ def compose_answer(request: ModelRequest, resources: Path) -> str:
     if is_greeting(question, resources):
         return phrases["greeting"]
     return _nothing(request, phrases)
+
+
+def quoted_part(answer: str) -> str:
+    """An answer of `compose_answer` without its list of references and the sentence about who speaks."""
+    return _ABOUT_ITSELF.sub("", answer)
 
 
 def last_question(request: ModelRequest) -> str:

@@ -1,13 +1,20 @@
 """Saving a message as a candidate: the title and the kind that it suggests itself."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devflow.domain.conversation import Message, Role
+from devflow.domain.conversation import OFFLINE, Message, Role
 from devflow.domain.ids import now
 from devflow.domain.knowledge import TITLE_MAX, Kind, check_title
+from devflow.domain.request import Injected, InjectedItem, ModelRequest, NotUsed, UserText
 from devflow.extraction.candidate import candidate_from, guess_kind, title_of
+from devflow.providers.offline import compose_answer
+
+RESOURCES = Path(__file__).parents[3] / "resources"
 
 
 def said(content: str) -> Message:
@@ -79,3 +86,21 @@ def test_a_given_title_and_kind_are_taken_and_an_empty_title_is_not() -> None:
     made = candidate_from(said("Take the lock."), kind="diagnosis", title="  Mine ")
     assert (made.title, made.kind) == ("Mine", Kind.DIAGNOSIS)
     assert candidate_from(said("Take the lock."), title="  ").title == "Take the lock"
+
+
+@pytest.mark.parametrize(
+    "question", ["How long does the cache take to warm?", "缓存 cache 多久才热？"], ids=["english", "chinese"]
+)
+def test_of_the_offline_assistant_only_what_it_quotes_is_kept(question: str) -> None:
+    found = tuple(
+        InjectedItem("entry", "id", f"K{n}", f"Cache {n}", f"The cache takes {n}0 s to warm.", "term", 1.0, 30)
+        for n in (1, 2)
+    )
+    request = ModelRequest(Injected("BLOCK", found), NotUsed("no_kb"), "offline", "", (UserText(question),))
+    answer = replace(said(compose_answer(request, RESOURCES)), provider_id=OFFLINE.provider_id)
+
+    content = candidate_from(answer).content
+
+    assert content.startswith("The cache takes 10 s to warm.")
+    assert content.endswith("The cache takes 20 s to warm.")
+    assert candidate_from(replace(answer, provider_id="other")).content.endswith("*")
