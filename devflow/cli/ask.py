@@ -39,8 +39,7 @@ EVENTS = {
 """What `--json` lists of a turn; text comes whole, as the answer."""
 
 
-def add(commands: Any, options: Parser) -> None:
-    parser = commands.add_parser("ask", help="ask one question and print the answer", parents=[options])
+def add(parser: Parser) -> None:
     parser.add_argument("message", metavar="MESSAGE", nargs="?", help="the question; - reads it from standard input")
     parser.add_argument(
         "--workspace", metavar="DIR", help="the project folder: its entries hold, its files can be read"
@@ -109,22 +108,18 @@ async def _choice(core: Core, provider: str | None, model: str | None) -> ModelC
         return None
     if provider == OFFLINE.provider_id:
         return OFFLINE
-    known = await core.models.list()
     if provider is not None:
-        named = [config for config in known if provider in (config.id, config.name)]
-        if not named:
-            names = ", ".join(config.name for config in known) or "–"
-            raise Refused(
-                N_("There is no provider {provider}."), N_("Providers: {names}."), provider=provider, names=names
-            )
-        name = model or (named[0].models[0] if named[0].models else "")
+        from devflow.cli import taking
+
+        named = await taking.provider(core.models, provider)
+        name = model or next(iter(named.models), "")
         if not name:
             raise Refused(
-                N_("The provider {provider} has no model."), N_("Name one with --model."), provider=named[0].name
+                N_("The provider {provider} has no model."), N_("Name one with --model."), provider=named.name
             )
-        return ModelChoice(named[0].id, name)
+        return ModelChoice(named.id, name)
     assert model is not None
-    offering = [config for config in known if model in config.models]
+    offering = [config for config in await core.models.list() if model in config.models]
     main = await core.models.main_choice()
     if not offering and main == OFFLINE:
         raise Refused(
@@ -185,7 +180,7 @@ def _raise_failure(run: Run) -> None:
         case _, Problem() as problem:
             raise _Failed(problem)
         case _:
-            raise Refused(N_("The run ended as {state}."), "", state=run.state.value)
+            raise Refused(N_("The run ended as {state}."), N_("Ask again; the log says more."), state=run.state.value)
 
 
 class _Failed(UserFacing):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devflow.cli.output import Output
 from devflow.cli.parser import Parser
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from devflow.app.paths import AppPaths
 
 
-def add(commands: Any, options: Parser) -> None:
-    parser = commands.add_parser("backup", help="copy the database, also while it is in use", parents=[options])
+def add(parser: Parser) -> None:
     parser.add_argument(
         "file", metavar="FILE", type=Path, nargs="?", help="a new file; without it: in the data directory"
     )

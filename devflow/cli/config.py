@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from devflow.cli import more_settings
 from devflow.cli.output import Output
-from devflow.cli.parser import Parser
+from devflow.cli.parser import Acts, Parser
 from devflow.domain import config
 from devflow.domain.errors import InvalidInput
 from devflow.domain.messages import N_
@@ -27,16 +28,12 @@ OWN = frozenset({"window", "home"})
 TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
 
-def add(commands: Any, options: Parser) -> None:
-    parser = commands.add_parser("config", help="read and change the settings", parents=[options])
-    acts = parser.add_subparsers(title="acts", metavar="ACT", required=True, parser_class=Parser)
-    get = acts.add_parser("get", help="all settings, or one", parents=[options])
-    get.add_argument("key", metavar="KEY", nargs="?")
-    get.set_defaults(run=_get)
-    put = acts.add_parser("set", help="change one setting", parents=[options])
-    put.add_argument("key", metavar="KEY", help=", ".join(KEYS))
-    put.add_argument("value", metavar="VALUE")
-    put.set_defaults(run=_set)
+def add(parser: Parser) -> None:
+    acts = Acts(parser)
+    acts.add("get", _get, "All settings, or one.").add_argument("key", metavar="KEY", nargs="?")
+    setting = acts.add("set", _set, "Change one setting.")
+    setting.add_argument("key", metavar="KEY", help=", ".join(KEYS))
+    setting.add_argument("value", metavar="VALUE")
 
 
 async def _get(core: Core, args: Namespace, output: Output) -> int:
@@ -56,10 +53,11 @@ async def _get(core: Core, args: Namespace, output: Output) -> int:
 
 async def _set(core: Core, args: Namespace, output: Output) -> int:
     from devflow.app.core import is_agent_child
-    from devflow.knowledge.acts import Actor, require_human
+    from devflow.cli import taking
+    from devflow.knowledge.acts import require_human
     from devflow.knowledge.configuring import SAVING
 
-    actor = Actor.ai() if is_agent_child() else Actor.user()
+    actor = taking.actor()
     require_human(actor, SAVING, agent_child=is_agent_child())
     if args.key in config.FIELDS:
         value = _parsed(args.key, args.value)
@@ -148,8 +146,4 @@ def _show_one(output: Output, key: str, value: Any) -> None:
 def _text(value: Any) -> str:
     if isinstance(value, Mapping) and value.keys() == {"provider_id", "model"}:
         return f"{value['provider_id']}/{value['model']}"
-    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if _simple(value) else str(value)
-
-
-def _simple(value: Any) -> bool:
-    return value is None or isinstance(value, bool)
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)

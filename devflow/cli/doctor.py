@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Parser
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from devflow.domain.health import Finding
 
 
-def add(commands: Any, options: Parser) -> None:
-    parser = commands.add_parser("doctor", help="check the database, the index, keys and servers", parents=[options])
+def add(parser: Parser) -> None:
     parser.add_argument("--mend", action="store_true", help="mend permissions and the search index")
     parser.set_defaults(run_alone=_run)
 

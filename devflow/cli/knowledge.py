@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devflow.cli.output import Output
-from devflow.cli.parser import Parser, WrongUsage
+from devflow.cli.parser import Acts, Parser, WrongUsage
 from devflow.domain.knowledge import NOT_ARCHIVED, UNSET, EntryEdit, Status, draft
 from devflow.domain.messages import N_
 
@@ -15,21 +15,20 @@ if TYPE_CHECKING:
     from devflow.knowledge.acts import Actor
 
 
-def add(commands: Any, options: Parser) -> None:
-    parser = commands.add_parser("knowledge", help="the library: list, search, add, review", parents=[options])
-    acts = parser.add_subparsers(title="acts", metavar="ACT", required=True, parser_class=Parser)
+def add(parser: Parser) -> None:
+    acts = Acts(parser)
+    _add_reading(acts)
+    _add_writing(acts)
+    _add_reviewing(acts)
 
-    def act(name: str, run: Any, about: str) -> Parser:
-        made: Parser = acts.add_parser(name, help=about, description=about, parents=[options])
-        made.set_defaults(run=run)
-        return made
 
-    listing = act("list", _list, "Published entries, or those of a status.")
+def _add_reading(acts: Acts) -> None:
+    listing = acts.add("list", _list, "Published entries, or those of a status.")
     listing.add_argument("--status", metavar="S", help=", ".join(Status))
     _add_filters(listing, limit=50)
     listing.add_argument("--offset", metavar="N", type=int, default=0)
     listing.add_argument("--sort", metavar="ORDER", default="updated", help="updated created reuse confidence title")
-    search = act("search", _search, "Published entries that match the words, best first.")
+    search = acts.add("search", _search, "Published entries that match the words, best first.")
     search.add_argument("query", metavar="QUERY")
     _add_filters(search, limit=3)
     search.add_argument("--all", action="store_true", help="every status but archived")
@@ -37,18 +36,31 @@ def add(commands: Any, options: Parser) -> None:
         ("get", _get, "One entry."),
         ("timeline", _timeline, "What happened to an entry, newest first."),
         ("similar", _similar, "Entries that resemble an entry."),
-        ("erase", _erase, "Remove an entry and every text of it. Cannot be undone."),
-        ("reuse", _reuse, "Count one more use of a published entry."),
     ):
-        act(name, run, about).add_argument("id", metavar="ID")
-    adding = act("add", _add, "A new candidate; prints its id.")
+        acts.add(name, run, about).add_argument("id", metavar="ID")
+    acts.add("stats", _stats, "How many entries there are, by status, kind and source.")
+
+
+def _add_writing(acts: Acts) -> None:
+    adding = acts.add("add", _add, "A new candidate; prints its id.")
     _add_fields(adding, required=True)
-    editing = act("edit", _edit, "Change fields of an entry.")
+    editing = acts.add("edit", _edit, "Change fields of an entry.")
     editing.add_argument("id", metavar="ID")
     _add_fields(editing, required=False)
     editing.add_argument("--everywhere", action="store_true", help="of no project: it holds everywhere")
     editing.add_argument("--version", metavar="N", type=int, help="refuse if the entry is not at this version")
-    status = act("status", _status, "Move an entry along: candidate, pending_review, published, archived.")
+    for name, run, about in (
+        ("erase", _erase, "Remove an entry and every text of it. Cannot be undone."),
+        ("reuse", _reuse, "Count one more use of a published entry."),
+    ):
+        acts.add(name, run, about).add_argument("id", metavar="ID")
+
+
+def _add_reviewing(acts: Acts) -> None:
+    inbox = acts.add("inbox", _inbox, "Candidates and entries in review, the most confident first.")
+    inbox.add_argument("--kind", metavar="K")
+    inbox.add_argument("--limit", metavar="N", type=int, default=500)
+    status = acts.add("status", _status, "Move an entry along: candidate, pending_review, published, archived.")
     status.add_argument("id", metavar="ID")
     status.add_argument("status", metavar="STATUS")
     for name, run, about in (
@@ -56,14 +68,10 @@ def add(commands: Any, options: Parser) -> None:
         ("archive", _archive, "Archive entries: all of them, or none."),
         ("restore", _restore, "Bring archived entries back into the inbox."),
     ):
-        made = act(name, run, about)
+        made = acts.add(name, run, about)
         made.add_argument("ids", metavar="ID", nargs="+")
         if name == "archive":
             made.add_argument("--reason", metavar="WHY", default="")
-    inbox = act("inbox", _inbox, "Candidates and entries in review, the most confident first.")
-    inbox.add_argument("--kind", metavar="K")
-    inbox.add_argument("--limit", metavar="N", type=int, default=500)
-    act("stats", _stats, "How many entries there are, by status, kind and source.")
 
 
 async def _list(core: Core, args: Namespace, output: Output) -> int:
@@ -139,7 +147,7 @@ async def _add(core: Core, args: Namespace, output: Output) -> int:
         confidence=args.confidence,
         project_id=None if args.project is None else await taking.project_id(core.projects, args.project),
     )
-    done = await core.knowledge.knowledge_create(entry, actor=_actor(core))
+    done = await core.knowledge.knowledge_create(entry, actor=_actor())
     if output.json:
         show.changed(output, done.entries)
     else:
@@ -165,7 +173,7 @@ async def _edit(core: Core, args: Namespace, output: Output) -> int:
         confidence=UNSET if args.confidence is None else args.confidence,
         project_id=None if args.everywhere else project,
     )
-    done = await core.knowledge.knowledge_update(args.id, edit, actor=_actor(core))
+    done = await core.knowledge.knowledge_update(args.id, edit, actor=_actor())
     show.changed(output, done.entries)
     return 0
 
@@ -173,7 +181,7 @@ async def _edit(core: Core, args: Namespace, output: Output) -> int:
 async def _status(core: Core, args: Namespace, output: Output) -> int:
     from devflow.cli import show
 
-    done = await core.knowledge.knowledge_update_status(args.id, args.status, actor=_actor(core))
+    done = await core.knowledge.knowledge_update_status(args.id, args.status, actor=_actor())
     show.changed(output, done.entries)
     return 0
 
@@ -181,14 +189,14 @@ async def _status(core: Core, args: Namespace, output: Output) -> int:
 async def _approve(core: Core, args: Namespace, output: Output) -> int:
     from devflow.cli import show
 
-    show.changed(output, (await core.knowledge.knowledge_approve(args.ids, actor=_actor(core))).entries)
+    show.changed(output, (await core.knowledge.knowledge_approve(args.ids, actor=_actor())).entries)
     return 0
 
 
 async def _archive(core: Core, args: Namespace, output: Output) -> int:
     from devflow.cli import show
 
-    done = await core.knowledge.knowledge_archive(args.ids, actor=_actor(core), reason=args.reason)
+    done = await core.knowledge.knowledge_archive(args.ids, actor=_actor(), reason=args.reason)
     show.changed(output, done.entries)
     return 0
 
@@ -196,12 +204,12 @@ async def _archive(core: Core, args: Namespace, output: Output) -> int:
 async def _restore(core: Core, args: Namespace, output: Output) -> int:
     from devflow.cli import show
 
-    show.changed(output, (await core.knowledge.knowledge_restore(args.ids, actor=_actor(core))).entries)
+    show.changed(output, (await core.knowledge.knowledge_restore(args.ids, actor=_actor())).entries)
     return 0
 
 
 async def _erase(core: Core, args: Namespace, output: Output) -> int:
-    await core.knowledge.knowledge_erase(args.id, actor=_actor(core))
+    await core.knowledge.knowledge_erase(args.id, actor=_actor())
     if output.json:
         output.value({"id": args.id, "erased": True})
     else:
@@ -223,7 +231,7 @@ async def _inbox(core: Core, args: Namespace, output: Output) -> int:
 async def _reuse(core: Core, args: Namespace, output: Output) -> int:
     from devflow.cli import show
 
-    done = await core.knowledge.knowledge_record_reuse(args.id, actor=_actor(core), detail={"by": "command line"})
+    done = await core.knowledge.knowledge_record_reuse(args.id, actor=_actor(), detail={"by": "command line"})
     show.changed(output, done.entries)
     return 0
 
@@ -260,9 +268,7 @@ async def _project(core: Core, args: Namespace) -> str | None:
     return ANY if args.project is None else await taking.project_id(core.projects, args.project)
 
 
-def _actor(core: Core) -> Actor:
-    """The human at the terminal; under the agent's marker it is the agent."""
-    from devflow.app.core import is_agent_child
-    from devflow.knowledge.acts import Actor
+def _actor() -> Actor:
+    from devflow.cli import taking
 
-    return Actor.ai() if is_agent_child() else Actor.user()
+    return taking.actor()

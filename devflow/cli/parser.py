@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,8 +22,9 @@ COMMANDS = {
     "restore": "put a backup in the database's place",
     "doctor": "check the database, the index, keys and servers",
 }
-"""Each is a module here with `add(commands, options)`; it sets `run`, a coroutine function of (core, args, output) that
-returns the exit code, or `run_alone`, a function of (paths, args, output) for what must work without a database."""
+"""Each is a module here with `add(parser)`, which adds its arguments and sets `run`, a coroutine function of (core,
+args, output) that returns the exit code, or `run_alone`, a function of (paths, args, output) for what must work without
+a database."""
 
 
 class WrongUsage(UserFacing):
@@ -50,15 +51,32 @@ def build(words: Sequence[str]) -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"devflow {__version__}")
     _add_options(parser, home=None, json=False, verbose=0)
-    after = Parser(add_help=False)
-    _add_options(after, home=argparse.SUPPRESS, json=argparse.SUPPRESS, verbose=argparse.SUPPRESS)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name, about in COMMANDS.items():
         if name in words:
-            import_module(f"devflow.cli.{name}").add(commands, after)
+            import_module(f"devflow.cli.{name}").add(commands.add_parser(name, help=about, parents=[_later_options()]))
         else:
             commands.add_parser(name, help=about)
     return parser
+
+
+class Acts:
+    """The acts of a command that has several, as in `devflow knowledge list`."""
+
+    def __init__(self, command: Parser) -> None:
+        self._acts = command.add_subparsers(title="acts", metavar="ACT", required=True, parser_class=Parser)
+
+    def add(self, name: str, run: Callable[..., Awaitable[int]], about: str) -> Parser:
+        made = self._acts.add_parser(name, help=about, description=about, parents=[_later_options()])
+        made.set_defaults(run=run)
+        return made
+
+
+def _later_options() -> Parser:
+    """The global options once more, for behind the command; where they are not given, those before it count."""
+    options = Parser(add_help=False)
+    _add_options(options, home=argparse.SUPPRESS, json=argparse.SUPPRESS, verbose=argparse.SUPPRESS)
+    return options
 
 
 def _add_options(parser: Parser, *, home: Any, json: Any, verbose: Any) -> None:

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from devflow.cli.output import Output
-from devflow.cli.parser import Parser, WrongUsage
+from devflow.cli.parser import Acts, Parser, WrongUsage
 from devflow.cli.streams import read_stdin
 from devflow.domain.errors import ProviderFailed, Refused
 from devflow.domain.messages import N_
 
 if TYPE_CHECKING:
     from devflow.app.core import Core
-    from devflow.domain.provider import ProviderConfig, Roles, TestReport
+    from devflow.domain.provider import ProviderConfig, ProviderDraft, Roles, TestReport
 
 MARKS = {"ok": "✓", "failed": "✗", "not_needed": "○", "skipped": "–"}
 
 
-def add(commands: Any, options: Parser) -> None:
-    parser = commands.add_parser("provider", help="the model servers: list, add, test, remove", parents=[options])
-    acts = parser.add_subparsers(title="acts", metavar="ACT", required=True, parser_class=Parser)
-
-    def act(name: str, run: Any, about: str) -> Parser:
-        made: Parser = acts.add_parser(name, help=about, description=about, parents=[options])
-        made.set_defaults(run=run)
-        return made
-
-    act("list", _list, "The model servers that are set up.")
-    adding = act("add", _add, "Set up a model server; prints its id.")
+def add(parser: Parser) -> None:
+    acts = Acts(parser)
+    acts.add("list", _list, "The model servers that are set up.")
+    adding = acts.add("add", _add, "Set up a model server; prints its id.")
     adding.add_argument("--preset", metavar="P", default="custom", help="openai, deepseek, ollama, … or custom")
     adding.add_argument("--name", metavar="N", help="as lists show it; the preset's by default")
     adding.add_argument("--address", metavar="URL", help="the preset's by default")
@@ -42,7 +36,7 @@ def add(commands: Any, options: Parser) -> None:
         ("test", _test, "Ask it everything a conversation would, and say what works."),
         ("remove", _remove, "Remove it, with its key and its roles."),
     ):
-        act(name, run, about).add_argument("provider", metavar="PROVIDER", help="its id or its name")
+        acts.add(name, run, about).add_argument("provider", metavar="PROVIDER", help="its id or its name")
 
 
 async def _list(core: Core, args: Namespace, output: Output) -> int:
@@ -91,9 +85,7 @@ async def _add(core: Core, args: Namespace, output: Output) -> int:
     )
     key = _key(args)
     if not draft.models:
-        draft = ProviderDraft(
-            draft.name, draft.base_url, draft.preset, draft.adapter, await _listed(core, draft, key, output), settings
-        )
+        draft = replace(draft, models=await _listed(core, draft, key, output))
     config = await core.models.add(draft, key)
     if output.json:
         output.value(await _shown(core, config, await core.models.roles()))
@@ -105,7 +97,9 @@ async def _add(core: Core, args: Namespace, output: Output) -> int:
 
 
 async def _test(core: Core, args: Namespace, output: Output) -> int:
-    config = await _named(core, args.provider)
+    from devflow.cli import taking
+
+    config = await taking.provider(core.models, args.provider)
     report = await core.models.test(config)
     await core.models.save_test(config.id, report)
     if output.json:
@@ -124,7 +118,9 @@ async def _test(core: Core, args: Namespace, output: Output) -> int:
 
 
 async def _remove(core: Core, args: Namespace, output: Output) -> int:
-    config = await _named(core, args.provider)
+    from devflow.cli import taking
+
+    config = await taking.provider(core.models, args.provider)
     shown = await _shown(core, config, await core.models.roles())
     await core.models.remove(config.id)
     if output.json:
@@ -150,24 +146,13 @@ def _key(args: Namespace) -> str:
     return ""
 
 
-async def _listed(core: Core, draft: Any, key: str, output: Output) -> tuple[str, ...]:
+async def _listed(core: Core, draft: ProviderDraft, key: str, output: Output) -> tuple[str, ...]:
     """What the server offers; it is set up without models where it does not say."""
     try:
         return await core.models.fetch_models(draft, key=key)
     except ProviderFailed as failure:
         output.note(f"{failure.render(output.t)} {output.t('It is set up without models; name them with --model.')}")
         return ()
-
-
-async def _named(core: Core, name: str) -> ProviderConfig:
-    known = await core.models.list()
-    found = [config for config in known if name in (config.id, config.name)]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(config.name for config in known) or "–"
-    if found:
-        raise Refused(N_("Several providers have the name {provider}."), N_("Use the id."), provider=name)
-    raise Refused(N_("There is no provider {provider}."), N_("Providers: {names}."), provider=name, names=names)
 
 
 async def _shown(core: Core, config: ProviderConfig, roles: Roles) -> dict[str, Any]:

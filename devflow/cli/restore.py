@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devflow.cli.output import Output
 from devflow.cli.parser import Parser
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 RESTORING = N_("Restoring a backup is a human act.")
 
 
-def add(commands: Any, options: Parser) -> None:
-    parser = commands.add_parser("restore", help="put a backup in the database's place", parents=[options])
+def add(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path)
     parser.set_defaults(run_alone=_run)
 

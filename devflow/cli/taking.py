@@ -1,4 +1,4 @@
-"""What commands are given: a text from an option, a file or standard input; a project by folder, name or id."""
+"""What commands are given, and by whom: a text from an option, a file or standard input; a project; a provider."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from devflow.cli.parser import Parser, WrongUsage
 from devflow.cli.streams import read_stdin, within
-from devflow.domain.errors import InvalidInput
+from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.knowledge import CONTENT_MAX
 from devflow.domain.messages import N_
 from devflow.knowledge.projects import is_folder
 
 if TYPE_CHECKING:
+    from devflow.domain.provider import ProviderConfig
+    from devflow.knowledge.acts import Actor
     from devflow.knowledge.projects import Projects
-
+    from devflow.models.registry import Models
 
 READ_MAX = 4 * CONTENT_MAX + 3
 """Bytes of a text that may fit: UTF-8 has at most four for a character, and a mark at the beginning."""
@@ -62,13 +64,37 @@ async def project_id(projects: Projects, given: str) -> str:
     )
 
 
+async def provider(models: Models, given: str) -> ProviderConfig:
+    """A provider by its id or name."""
+    known = await models.list()
+    found = [config for config in known if given in (config.id, config.name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise Refused(N_("Several providers have the name {provider}."), N_("Use the id."), provider=given)
+    names = ", ".join(config.name for config in known) or "–"
+    raise Refused(N_("There is no provider {provider}."), N_("Providers: {names}."), provider=given, names=names)
+
+
+def actor() -> Actor:
+    """The human at the terminal; under the agent's marker it is the agent."""
+    from devflow.app.core import is_agent_child
+    from devflow.knowledge.acts import Actor
+
+    return Actor.ai() if is_agent_child() else Actor.user()
+
+
 def _read(file: Path) -> bytes:
     try:
         with file.open("rb") as text:
             return within(text.read(READ_MAX + 1), READ_MAX, "content")
     except OSError as error:
         raise InvalidInput(
-            "file", N_("The file {path} cannot be read: {reason}."), path=file, reason=error.strerror or error
+            "file",
+            N_("The file {path} cannot be read: {reason}."),
+            N_("Check its name and its permissions."),
+            path=file,
+            reason=error.strerror or error,
         ) from error
 
 
