@@ -119,11 +119,12 @@ async def _fill(home: Path, recipe: Recipe) -> None:
 
 
 async def _entries(knowledge: Knowledge, words: Words, count: int, *, publish: bool) -> None:
-    """Submitted as a program would, then approved as a human would."""
-    ai, user = Actor.ai(), Actor.user()
+    """Those to publish as a human adds and approves them; candidates as a program proposes them (slower: each is held
+    against its likes)."""
+    user, actor = Actor.user(), Actor.user() if publish else Actor.ai()
     for start in range(0, count, AT_ONCE):
         drafts = [_draft(words.text(), number) for number in range(start, min(count, start + AT_ONCE))]
-        done = await knowledge.knowledge_submit(drafts, actor=ai)
+        done = await knowledge.knowledge_submit(drafts, actor=actor)
         if publish:
             await knowledge.knowledge_approve([entry.id for entry in done.entries], actor=user)
 
