@@ -1,0 +1,37 @@
+"""A seeded minute of what must never happen (spec 07, Loss and Lock errors); `__main__` beside has the long form."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.integration.reliability.campaign import Campaign, Lost
+
+KILLING_S = 30.0
+CROWDING_S = 12.0
+
+
+async def test_no_acknowledged_act_is_lost_by_processes_killed_at_random_moments(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path / "home", seed=20261130)
+    await campaign.prepare()
+    end = time.monotonic() + KILLING_S
+    while time.monotonic() < end:
+        await campaign.kill_round()
+    assert campaign.kills >= 3
+    assert campaign.acts > 0
+
+
+async def test_five_processes_at_once_lose_nothing_and_meet_no_lock(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path / "home", seed=1)
+    await campaign.prepare()
+    await campaign.crowd_round(CROWDING_S, 5)
+    assert campaign.acts > 0
+
+
+async def test_the_check_would_find_an_act_that_was_lost(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path / "home", seed=1)
+    await campaign.prepare()
+    await campaign.check()
+    campaign.journal.note([{"ack": ["setting", "p1"], "state": "value p1 7"}], killed=True)
+    with pytest.raises(Lost, match="value p1 7"):
+        await campaign.check()
