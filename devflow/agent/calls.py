@@ -9,7 +9,7 @@ from devflow.domain.request import CallChunk
 from devflow.domain.run import CallState, Risk
 from devflow.store.runs import NewCall
 from devflow.tools.registry import parse_arguments
-from devflow.tools.tool import Tool, ToolContext
+from devflow.tools.tool import Tool, ToolContext, needs_approval
 
 CALLS_MAX = 64
 """So many calls of one message are run; the model is told of the others."""
@@ -35,18 +35,13 @@ async def _prepare(call: CallChunk, tools: Mapping[str, Tool], context: ToolCont
         return _failed(call, Risk.READS, f"There is no tool named {call.tool!r} here. Tools: {known}.")
     try:
         arguments = parse_arguments(tool, call.arguments)
-        needs_approval = tool.needs_approval(arguments, context) and not unattended
-        preview = await tool.preview(arguments, context) if needs_approval else None
+        must_ask = needs_approval(tool, arguments, context) and not unattended
+        preview = await tool.preview(arguments, context) if must_ask else None
     except UserFacing as refusal:
-        return _failed(call, tool.risk, _sentence(refusal))
-    state = CallState.AWAITING if needs_approval else CallState.APPROVED
+        return _failed(call, tool.risk, str(refusal))
+    state = CallState.AWAITING if must_ask else CallState.APPROVED
     return NewCall(call.wire_id, call.tool, call.arguments, state, tool.risk, preview)
 
 
 def _failed(call: CallChunk, risk: Risk, sentence: str) -> NewCall:
     return NewCall(call.wire_id, call.tool, call.arguments, CallState.FAILED, risk, error=sentence)
-
-
-def _sentence(refusal: UserFacing) -> str:
-    """In English, for the model."""
-    return str(refusal)

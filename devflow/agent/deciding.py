@@ -14,7 +14,7 @@ from devflow.store import conversations, runs, settings
 from devflow.store.database import Session, Unit
 from devflow.tools.policy import GROUP, Rule, rule_for, with_rule
 from devflow.tools.registry import parse_arguments
-from devflow.tools.tool import Tool, ToolContext
+from devflow.tools.tool import Tool, ToolContext, needs_approval
 
 Scope = Literal["once", "conversation", "always"]
 """How far a yes reaches: this call, the same one in this conversation, or the same one in this workspace."""
@@ -75,7 +75,7 @@ async def _show_edited(engine: Engine, call: ToolCall, arguments: str, shown: st
     context = await engine.tool_context(conversation.id, conversation.project)
     tool = _tool(engine, context, only, call)
     parsed = parse_arguments(tool, arguments)
-    tool.needs_approval(parsed, context)  # raises for what is denied outright
+    needs_approval(tool, parsed, context)  # raises for what is denied outright
     preview = await tool.preview(parsed, context)
 
     def work(unit: Unit) -> Outcome:

@@ -35,9 +35,6 @@ class KnowledgeSearch:
     def subject(self, arguments: Mapping[str, Any]) -> Subject:
         return Subject(self.spec.name, self.risk, arguments["query"])
 
-    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
-        return ctx.must_ask(self.subject(arguments), self.default)
-
     async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
         return None
 

@@ -9,16 +9,16 @@ from typing import Any
 from devflow.domain.request import ToolSpec
 from devflow.domain.run import Risk
 from devflow.tools.confined import DirItem
+from devflow.tools.file_tool import FileTool
 from devflow.tools.paths import visible
-from devflow.tools.policy import Effect, Subject
+from devflow.tools.policy import Effect
 from devflow.tools.refusal import ToolRefused
 from devflow.tools.tool import ToolContext, ToolOutcome
-from devflow.tools.workspace import Workspace
 
 ITEMS_MAX = 500
 
 
-class ListDir:
+class ListDir(FileTool):
     risk = Risk.READS
     default = Effect.ALLOW
     spec = ToolSpec(
@@ -39,18 +39,6 @@ class ListDir:
             "additionalProperties": False,
         },
     )
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def subject(self, arguments: Mapping[str, Any]) -> Subject:
-        return Subject(self.spec.name, self.risk, self._workspace.relative(arguments["path"]))
-
-    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
-        return ctx.must_ask(self.subject(arguments), self.default)
-
-    async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
-        return {"path": self._workspace.relative(arguments["path"])}
 
     async def run(
         self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None

@@ -5,7 +5,7 @@ A rule is exact: one tool, one workspace, one pattern that was shown in full. It
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -173,8 +173,3 @@ def _to_json(rule: Rule) -> dict[str, Any]:
         "conversation_id": rule.conversation_id,
         "after_untrusted": rule.after_untrusted,
     }
-
-
-def describe(rules: Iterable[Rule]) -> tuple[str, ...]:
-    """Each rule in one line, in full, as Settings and the log show it."""
-    return tuple(f"{rule.effect.value} {rule.tool} {rule.pattern} in {rule.workspace}" for rule in rules)

@@ -42,9 +42,6 @@ class ProposeKnowledge:
     def subject(self, arguments: Mapping[str, Any]) -> Subject:
         return Subject(self.spec.name, self.risk, arguments["title"])
 
-    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
-        return ctx.must_ask(self.subject(arguments), self.default)
-
     async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
         return None
 

@@ -9,17 +9,17 @@ from typing import Any
 from devflow.domain.request import ToolSpec
 from devflow.domain.run import Risk
 from devflow.tools.encodings import decode, lines_of
+from devflow.tools.file_tool import FileTool
 from devflow.tools.paths import visible
-from devflow.tools.policy import Effect, Subject
+from devflow.tools.policy import Effect
 from devflow.tools.refusal import ToolRefused
 from devflow.tools.tool import ToolContext, ToolOutcome
-from devflow.tools.workspace import Workspace
 
 OUTPUT_MAX = 40_000  # characters
 LINES_MAX = 2_000
 
 
-class ReadFile:
+class ReadFile(FileTool):
     risk = Risk.READS
     default = Effect.ALLOW
     spec = ToolSpec(
@@ -41,18 +41,6 @@ class ReadFile:
             "additionalProperties": False,
         },
     )
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def subject(self, arguments: Mapping[str, Any]) -> Subject:
-        return Subject(self.spec.name, self.risk, self._workspace.relative(arguments["path"]))
-
-    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
-        return ctx.must_ask(self.subject(arguments), self.default)
-
-    async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
-        return {"path": self._workspace.relative(arguments["path"])}
 
     async def run(
         self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None

@@ -65,12 +65,13 @@ class Tool(Protocol):
     @property
     def risk(self) -> Risk: ...
 
-    def subject(self, arguments: Mapping[str, Any]) -> Subject:
-        """What a rule's pattern is held against (for a file tool the path inside the workspace)."""
+    @property
+    def default(self) -> Effect:
+        """What is done with a call that no rule is about."""
         ...
 
-    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
-        """Whether a human must say yes before `run`; raises `ToolRefused` for what is denied outright."""
+    def subject(self, arguments: Mapping[str, Any]) -> Subject:
+        """What a rule's pattern is held against (for a file tool the path inside the workspace)."""
         ...
 
     async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
@@ -82,3 +83,8 @@ class Tool(Protocol):
     ) -> ToolOutcome | Voided:
         """Do it. `preview` is the approved one; `Voided` when it no longer holds. Raises `UserFacing` when refused."""
         ...
+
+
+def needs_approval(tool: Tool, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
+    """Whether a human must say yes before `run`; raises `ToolRefused` for what is denied outright."""
+    return ctx.must_ask(tool.subject(arguments), tool.default)

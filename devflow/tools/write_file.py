@@ -11,18 +11,19 @@ from devflow.domain.request import ToolSpec
 from devflow.domain.run import Risk
 from devflow.tools.confined import FileState
 from devflow.tools.encodings import TextForm, decode, encode, lines_of
+from devflow.tools.file_tool import FileTool
 from devflow.tools.paths import visible
-from devflow.tools.policy import Effect, Subject
+from devflow.tools.policy import Effect
 from devflow.tools.refusal import ToolRefused
 from devflow.tools.tool import ToolContext, ToolOutcome, Voided
-from devflow.tools.workspace import Workspace, content_hash
+from devflow.tools.workspace import content_hash
 
 CONTENT_MAX = 1_000_000  # characters
 DIFF_MAX = 200_000  # characters of a diff that are kept for the card
 _EXACT_DIFF_LINES = 20_000
 
 
-class WriteFile:
+class WriteFile(FileTool):
     risk = Risk.WRITES
     default = Effect.ASK
     spec = ToolSpec(
@@ -38,15 +39,6 @@ class WriteFile:
             "additionalProperties": False,
         },
     )
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def subject(self, arguments: Mapping[str, Any]) -> Subject:
-        return Subject(self.spec.name, self.risk, self._workspace.relative(arguments["path"]))
-
-    def needs_approval(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
-        return ctx.must_ask(self.subject(arguments), self.default)
 
     async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
         """`path`, `diff` (unified), `base_hash` (of the file the diff was made from), `exists`, `added`, `removed`."""

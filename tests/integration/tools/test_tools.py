@@ -23,6 +23,7 @@ from devflow.store.migrate import open_database
 from devflow.tools.policy import Effect, Rule, add_rule, read_rules, remove_rule, rule_for
 from devflow.tools.read_file import OUTPUT_MAX
 from devflow.tools.registry import ToolContext, ToolOutcome, ToolRefused, Voided, parse_arguments, tools_for
+from devflow.tools.tool import needs_approval
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_only_writing_a_file_asks(ctx: ToolContext) -> None:
     }
     asks = []
     for name, tool in tools_for(ctx).items():
-        if tool.needs_approval(parse_arguments(tool, json.dumps(given[name])), ctx):
+        if needs_approval(tool, parse_arguments(tool, json.dumps(given[name])), ctx):
             asks.append(name)
     assert asks == ["write_file"]
     assert tools_for(ctx)["write_file"].risk is Risk.WRITES
@@ -97,11 +98,11 @@ async def test_rules_are_kept_and_revoked(ctx: ToolContext, settings: Settings) 
     await add_rule(settings, rule)
     allowed = replace(ctx, rules=await read_rules(settings))
     assert len(allowed.rules) == 1
-    assert not tool.needs_approval(arguments, allowed)
-    assert tool.needs_approval(arguments, replace(allowed, read_untrusted=True))
+    assert not needs_approval(tool, arguments, allowed)
+    assert needs_approval(tool, arguments, replace(allowed, read_untrusted=True))
     denied = replace(allowed, rules=(*allowed.rules, Rule(Effect.DENY, "write_file", ctx.project.path, "app.*")))
     with pytest.raises(ToolRefused, match="denies"):
-        tool.needs_approval(arguments, denied)
+        needs_approval(tool, arguments, denied)
     await remove_rule(settings, rule)
     assert await read_rules(settings) == ()
 
