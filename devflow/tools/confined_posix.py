@@ -72,7 +72,7 @@ def _directory(root: Path, forbidden: Sequence[Path], parts: Parts, *, make: boo
     try:
         descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise ToolRefused(f"The project folder {visible(str(root))} cannot be opened: {error.strerror}.") from None
+        raise ToolRefused(f"The project folder {visible(root.name)} cannot be opened: {error.strerror}.") from None
     try:
         for depth, name in enumerate(parts, 1):
             descriptor = _step(descriptor, name, parts[:depth], make=make)

@@ -87,7 +87,7 @@ def replace(
 def _checked(root: Path, forbidden: Sequence[Path], parts: Parts) -> Path:
     """The path, with no component that could mean another place; raises `ToolRefused`."""
     if not root.is_dir():
-        raise ToolRefused(f"The project folder {visible(str(root))} cannot be opened.")
+        raise ToolRefused(f"The project folder {visible(root.name)} cannot be opened.")
     path = root
     real_forbidden = [os.path.realpath(place) for place in forbidden]
     for depth, name in enumerate(parts, 1):
