@@ -1,11 +1,13 @@
-"""What a run starts from: the rows of a user message and of its run, in one transaction."""
+"""What a run starts from: a message sent, edited or answered again, a run gone on with. One transaction each."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from devflow.domain.conversation import MESSAGE_MAX, Conversation, MessageState, ModelChoice, Role
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
-from devflow.domain.run import Run
+from devflow.domain.run import OPEN_STATES, Run, RunState
 from devflow.domain.text.storable import is_storable
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
@@ -13,7 +15,103 @@ from devflow.store.database import Session, Unit
 TITLE_CHARS = 60
 
 
-def record_message(
+def checked_text(text: str) -> str:
+    """A user message as it is stored: as typed, but something; raises InvalidInput."""
+    if not text.strip():
+        raise InvalidInput("message", N_("The message is empty."), N_("Write a question first."))
+    if len(text) > MESSAGE_MAX:
+        raise InvalidInput(
+            "message",
+            N_("The message has {length} characters; at most {limit} fit."),
+            N_("Shorten it, or let the model read the file."),
+            length=f"{len(text):,}",
+            limit=f"{MESSAGE_MAX:,}",
+        )
+    if not is_storable(text):
+        raise InvalidInput(
+            "message",
+            N_("The message holds a character that cannot be stored (NUL or half of a surrogate pair)."),
+            N_("Remove it; it is often left by a broken copy or a binary file."),
+        )
+    return text
+
+
+def title_from(text: str) -> str:
+    """The first message on one line, at most 60 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 1].rstrip()}…"
+
+
+def send(
+    unit: Unit,
+    conversation_id: str,
+    text: str,
+    *,
+    choice: ModelChoice,
+    owner: str,
+    tools: tuple[str, ...] | None = None,
+) -> tuple[Run, bool]:
+    """The message's run and whether it is new; while one is open the message is queued, and that run returned."""
+    conversation = conversations.get(unit.session, conversation_id)
+    cleared: dict[str, Any] = {"draft": {}, "deleted_at": None}
+    if open_run := runs.open_run(unit.session, conversation_id):
+        queued = f"{conversation.queued}\n\n{text}" if conversation.queued else text
+        conversations.set_fields(unit, conversation_id, queued=queued, **cleared)
+        return open_run, False
+    conversations.set_fields(unit, conversation_id, **cleared)
+    parent = conversation.leaf_id
+    return _record(unit, conversation_id, text, parent_id=parent, choice=choice, owner=owner, tools=tools), True
+
+
+def take_queued(unit: Unit, conversation_id: str, *, choice: ModelChoice, owner: str) -> Run | None:
+    """The run of the message typed meanwhile; None where there is none, or another run is open already."""
+    conversation = conversations.get(unit.session, conversation_id)
+    if not conversation.queued.strip() or runs.open_run(unit.session, conversation_id):
+        return None
+    conversations.set_fields(unit, conversation_id, queued="")
+    parent = conversation.leaf_id
+    return _record(unit, conversation_id, conversation.queued, parent_id=parent, choice=choice, owner=owner)
+
+
+def regenerate(unit: Unit, message_id: str, *, choice: ModelChoice, owner: str) -> Run:
+    """A new run on the question above that message."""
+    message = conversations.message(unit.session, message_id)
+    _refuse_while_open(unit.session, message.conversation_id)
+    above = [each for each in conversations.path_to(unit.session, message_id) if each.role is Role.USER]
+    if not above:
+        raise Refused(N_("There is no question to answer again."), N_("Send a message instead."))
+    question = above[-1].id
+    conversations.set_fields(unit, message.conversation_id, leaf_id=question)
+    return runs.insert(
+        unit, conversation_id=message.conversation_id, user_message_id=question, choice=choice, owner=owner
+    )
+
+
+def resend(unit: Unit, message_id: str, text: str, *, choice: ModelChoice, owner: str) -> Run:
+    """A new message with its run, beside the user's own one of that id."""
+    message = conversations.message(unit.session, message_id)
+    if message.role is not Role.USER:
+        raise Refused(N_("Only your own messages can be edited."), N_("Regenerate the answer instead."))
+    _refuse_while_open(unit.session, message.conversation_id)
+    return _record(unit, message.conversation_id, text, parent_id=message.parent_id, choice=choice, owner=owner)
+
+
+def go_on(unit: Unit, run_id: str, *, choice: ModelChoice, owner: str, from_start: bool) -> Run:
+    """Queue a run again that has failed or was stopped; `from_start` leaves a cut answer beside the new one."""
+    run = runs.get(unit.session, run_id)
+    if run.state in OPEN_STATES or run.state is RunState.COMPLETED:
+        raise Refused(
+            N_("There is nothing to go on with: the run is {state}."),
+            N_("Send a message instead."),
+            state=run.state.value,
+        )
+    _refuse_while_open(unit.session, run.conversation_id)
+    _refuse_unless_newest(conversations.get(unit.session, run.conversation_id), unit.session, run_id)
+    tip = _before_cut_answer(unit.session, run_id) if from_start else None
+    return runs.recover(unit, run_id, owner=owner, choice=choice, tip=tip)
+
+
+def _record(
     unit: Unit,
     conversation_id: str,
     text: str,
@@ -41,34 +139,7 @@ def record_message(
     )
 
 
-def title_from(text: str) -> str:
-    """The first message on one line, at most 60 characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 1].rstrip()}…"
-
-
-def checked_text(text: str) -> str:
-    """A user message as it is stored: as typed, but something; raises InvalidInput."""
-    if not text.strip():
-        raise InvalidInput("message", N_("The message is empty."), N_("Write a question first."))
-    if len(text) > MESSAGE_MAX:
-        raise InvalidInput(
-            "message",
-            N_("The message has {length} characters; at most {limit} fit."),
-            N_("Shorten it, or let the model read the file."),
-            length=f"{len(text):,}",
-            limit=f"{MESSAGE_MAX:,}",
-        )
-    if not is_storable(text):
-        raise InvalidInput(
-            "message",
-            N_("The message holds a character that cannot be stored (NUL or half of a surrogate pair)."),
-            N_("Remove it; it is often left by a broken copy or a binary file."),
-        )
-    return text
-
-
-def refuse_while_open(session: Session, conversation_id: str) -> None:
+def _refuse_while_open(session: Session, conversation_id: str) -> None:
     if runs.open_run(session, conversation_id) is not None:
         raise Refused(
             N_("The conversation is still being answered."),
@@ -76,7 +147,7 @@ def refuse_while_open(session: Session, conversation_id: str) -> None:
         )
 
 
-def refuse_unless_newest(conversation: Conversation, session: Session, run_id: str) -> None:
+def _refuse_unless_newest(conversation: Conversation, session: Session, run_id: str) -> None:
     """Retry and Continue act on the end of what is shown; anything else would go on where nobody looks."""
     if conversation.leaf_id != runs.tip_of(runs.row_of(session, run_id)):
         raise Refused(
@@ -85,7 +156,7 @@ def refuse_unless_newest(conversation: Conversation, session: Session, run_id: s
         )
 
 
-def retry_from(session: Session, run_id: str) -> str | None:
+def _before_cut_answer(session: Session, run_id: str) -> str | None:
     """Where a new attempt starts: before a cut answer, which stays as an alternative. None: where the run stands."""
     last = runs.transcript(session, run_id).messages[-1]
     return last.parent_id if last.state is MessageState.PARTIAL else None

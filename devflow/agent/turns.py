@@ -19,10 +19,9 @@ from devflow.agent.loop import advance
 from devflow.agent.mending import settle_cancelled, settle_failed, settle_interrupted
 from devflow.agent.problems import problem_of, unexpected
 from devflow.agent.titles import suggest_title
-from devflow.domain.conversation import ModelChoice, Role
-from devflow.domain.errors import DatabaseProblem, Refused, UserFacing
+from devflow.domain.conversation import ModelChoice
+from devflow.domain.errors import DatabaseProblem, UserFacing
 from devflow.domain.knowledge import Project
-from devflow.domain.messages import N_
 from devflow.domain.run import OPEN_STATES, Problem, Run, RunState
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
@@ -71,7 +70,7 @@ class Turns:
         checked = starting.checked_text(text)
         choice = await self._choice(conversation_id)
         run, started = await self._engine.db.write(
-            lambda unit: self._send(unit, conversation_id, checked, choice, tools)
+            lambda unit: starting.send(unit, conversation_id, checked, choice=choice, owner=self._owner, tools=tools)
         )
         if started:
             self._engine.run_changed(run)
@@ -108,14 +107,18 @@ class Turns:
     async def regenerate(self, message_id: str) -> Run:
         """Answer the same question again; the answer there is stays as an alternative."""
         choice = await self._choice_for_message(message_id)
-        run = await self._engine.db.write(lambda unit: self._regenerate(unit, message_id, choice))
+        run = await self._engine.db.write(
+            lambda unit: starting.regenerate(unit, message_id, choice=choice, owner=self._owner)
+        )
         return self._started(run)
 
     async def resend(self, message_id: str, text: str) -> Run:
         """Ask with other words: a new message beside the old one, which stays as an alternative."""
         checked = starting.checked_text(text)
         choice = await self._choice_for_message(message_id)
-        run = await self._engine.db.write(lambda unit: self._resend(unit, message_id, checked, choice))
+        run = await self._engine.db.write(
+            lambda unit: starting.resend(unit, message_id, checked, choice=choice, owner=self._owner)
+        )
         return self._started(run)
 
     async def recover(self) -> tuple[Run, ...]:
@@ -259,7 +262,9 @@ class Turns:
     async def _send_queued(self, conversation_id: str) -> None:
         """The message typed meanwhile, taken from the queue and recorded in one transaction."""
         choice = await self._choice(conversation_id)
-        run = await self._engine.db.write(lambda unit: self._take_queued(unit, conversation_id, choice))
+        run = await self._engine.db.write(
+            lambda unit: starting.take_queued(unit, conversation_id, choice=choice, owner=self._owner)
+        )
         if run is not None:
             self._started(run)
 
@@ -274,86 +279,25 @@ class Turns:
         except Exception:
             log.exception("background work of a run failed")
 
-    # transactions --------------------------------------------------------------------------------------------------
-
-    def _send(
-        self, unit: Unit, conversation_id: str, text: str, choice: ModelChoice, tools: tuple[str, ...] | None
-    ) -> tuple[Run, bool]:
-        conversation = conversations.get(unit.session, conversation_id)
-        cleared: dict[str, Any] = {"draft": {}, "deleted_at": None}
-        if open_run := runs.open_run(unit.session, conversation_id):
-            queued = f"{conversation.queued}\n\n{text}" if conversation.queued else text
-            conversations.set_fields(unit, conversation_id, queued=queued, **cleared)
-            return open_run, False
-        conversations.set_fields(unit, conversation_id, **cleared)
-        owner = self._engine.lock.id
-        parent = conversation.leaf_id
-        run = starting.record_message(
-            unit, conversation_id, text, parent_id=parent, choice=choice, owner=owner, tools=tools
-        )
-        return run, True
-
-    def _take_queued(self, unit: Unit, conversation_id: str, choice: ModelChoice) -> Run | None:
-        conversation = conversations.get(unit.session, conversation_id)
-        if not conversation.queued.strip() or runs.open_run(unit.session, conversation_id):
-            return None
-        conversations.set_fields(unit, conversation_id, queued="")
-        return starting.record_message(
-            unit,
-            conversation_id,
-            conversation.queued,
-            parent_id=conversation.leaf_id,
-            choice=choice,
-            owner=self._engine.lock.id,
-        )
-
-    def _regenerate(self, unit: Unit, message_id: str, choice: ModelChoice) -> Run:
-        message = conversations.message(unit.session, message_id)
-        starting.refuse_while_open(unit.session, message.conversation_id)
-        above = [each for each in conversations.path_to(unit.session, message_id) if each.role is Role.USER]
-        if not above:
-            raise Refused(N_("There is no question to answer again."), N_("Send a message instead."))
-        question = above[-1]
-        conversations.set_fields(unit, message.conversation_id, leaf_id=question.id)
-        return runs.insert(
-            unit,
-            conversation_id=message.conversation_id,
-            user_message_id=question.id,
-            choice=choice,
-            owner=self._engine.lock.id,
-        )
-
-    def _resend(self, unit: Unit, message_id: str, text: str, choice: ModelChoice) -> Run:
-        message = conversations.message(unit.session, message_id)
-        if message.role is not Role.USER:
-            raise Refused(N_("Only your own messages can be edited."), N_("Regenerate the answer instead."))
-        starting.refuse_while_open(unit.session, message.conversation_id)
-        owner = self._engine.lock.id
-        return starting.record_message(
-            unit, message.conversation_id, text, parent_id=message.parent_id, choice=choice, owner=owner
-        )
+    # helpers -------------------------------------------------------------------------------------------------------
 
     async def _recover(self, run_id: str, *, from_start: bool) -> Run:
         run = await self.wait(run_id)
         choice = await self._choice(run.conversation_id)
-
-        def work(unit: Unit) -> Run:
-            run = runs.get(unit.session, run_id)
-            if run.state in OPEN_STATES or run.state is RunState.COMPLETED:
-                raise Refused(N_("There is nothing to go on with: the run is {state}."), "", state=run.state.value)
-            starting.refuse_while_open(unit.session, run.conversation_id)
-            starting.refuse_unless_newest(conversations.get(unit.session, run.conversation_id), unit.session, run_id)
-            tip = starting.retry_from(unit.session, run_id) if from_start else None
-            return runs.recover(unit, run_id, owner=self._engine.lock.id, choice=choice, tip=tip)
-
-        return self._started(await self._engine.db.write(work))
-
-    # helpers -------------------------------------------------------------------------------------------------------
+        recovered = await self._engine.db.write(
+            lambda unit: starting.go_on(unit, run_id, choice=choice, owner=self._owner, from_start=from_start)
+        )
+        return self._started(recovered)
 
     def _started(self, run: Run) -> Run:
         self._engine.run_changed(run)
         self._launch(run.id)
         return run
+
+    @property
+    def _owner(self) -> str:
+        """This process, as runs name it."""
+        return self._engine.lock.id
 
     async def _run(self, run_id: str) -> Run:
         return await self._engine.db.read(lambda session: runs.get(session, run_id))
