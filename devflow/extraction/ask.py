@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Sequence
 from contextlib import aclosing
 
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import ProviderFailed
+from devflow.domain.fences import new_nonce
 from devflow.domain.knowledge import Entry
 from devflow.domain.messages import N_
 from devflow.domain.request import FinishReason, ModelRequest, ReasoningChunk, StreamEnd, TextChunk
@@ -28,11 +28,9 @@ def request(
     lines: Sequence[Line],
     known: Sequence[Entry],
     templates: Templates,
-    *,
-    nonce: str | None = None,
 ) -> ModelRequest:
     """Everything said in the conversation stands fenced, as data; so do the titles of what is known."""
-    nonce = nonce or secrets.token_hex(4)
+    nonce = new_nonce(line.text for line in lines)
     language = language_of("".join(line.text for line in lines))
     text = templates.fill(
         language,

@@ -196,11 +196,6 @@ class Extraction:
         first = waiting[0].conversation_id if waiting else ""
         return ExtractionStatus(phase, first, self._worker.due_at if waiting else None, last)
 
-    async def calls_today(self) -> int:
-        """Requests made today, by all processes."""
-        day = self._clock.now().astimezone().date().isoformat()
-        return await self._db.read(lambda session: jobs.calls(session, day))
-
     async def _daily_calls(self) -> int:
         value = (await self._settings.get(GROUP)).get("daily_calls", DAILY_CALLS)
         return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else DAILY_CALLS

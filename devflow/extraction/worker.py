@@ -141,9 +141,9 @@ class Worker:
             self._failures, self._paused_until = 0, None
             return await self._carry_out(job, choice)
 
-    def interrupt(self, state: State, *, automatic_only: bool = True) -> None:
-        """Stop asking: `WAITING` puts the job back (the chat needs the model), `CANCELLED` ends it (switched off)."""
-        if self._current is None or (automatic_only and self._current.job.trigger not in AUTOMATIC):
+    def interrupt(self, state: State) -> None:
+        """Stop an automatic extraction: `WAITING` leaves the model to the chat, `CANCELLED` ends it (switched off)."""
+        if self._current is None or self._current.job.trigger not in AUTOMATIC:
             return
         self._stop_reason = state
         self._current.task.cancel()

@@ -101,8 +101,7 @@ def compose_extraction(
     model: str,
     system: str,
     text: str,
-    json_schema: Mapping[str, Any] | None,
-    max_output_tokens: int | None = None,
+    json_schema: Mapping[str, Any],
 ) -> ModelRequest:
     """Ask for candidates; extraction reads no library, so that the model cannot repeat what it was just told."""
     return ModelRequest(
@@ -113,7 +112,6 @@ def compose_extraction(
         messages=(UserText(text),),
         purpose=Purpose.EXTRACTION,
         json_schema=json_schema,
-        max_output_tokens=max_output_tokens,
     )
 
 

@@ -114,7 +114,8 @@ async def test_a_bug_ends_the_job_and_not_the_worker(bench: Bench, caplog: pytes
 async def test_the_days_calls_are_capped_until_the_next_day_and_a_click_is_free(bench: Bench) -> None:
     await bench.settings.save("extraction", {"daily_calls": 1})
     await bench.talk()
-    assert await bench.extraction.calls_today() == 1
+    today = bench.clock.now().astimezone().date().isoformat()
+    assert await bench.db.read(lambda session: extraction_jobs.calls(session, today)) == 1
     id = await bench.talk()
     assert len(bench.provider.requests) == 1
     assert (await bench.extraction.status()).phase is Phase.CAPPED
