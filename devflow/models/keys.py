@@ -64,7 +64,12 @@ def check_key(key: str) -> str:
     """A key as it was pasted, trimmed; raises `InvalidInput` for what can be none. Empty means: no key."""
     trimmed = key.strip()
     if len(trimmed) > KEY_MAX:
-        raise InvalidInput("key", N_("The key is longer than {limit} characters."), limit=KEY_MAX)
+        raise InvalidInput(
+            "key",
+            N_("The key is longer than {limit} characters."),
+            N_("Copy it again, without the text around it."),
+            limit=KEY_MAX,
+        )
     if not trimmed.isascii() or not trimmed.isprintable() or " " in trimmed:
         raise InvalidInput(
             "key",

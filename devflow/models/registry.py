@@ -307,18 +307,31 @@ def check_draft(draft: ProviderDraft) -> ProviderDraft:
     if not name:
         raise InvalidInput("name", N_("The name is empty."), N_("Name it as you want to see it in lists."))
     if len(name) > NAME_MAX:
-        raise InvalidInput("name", N_("The name is longer than {limit} characters."), limit=NAME_MAX)
+        raise InvalidInput(
+            "name", N_("The name is longer than {limit} characters."), N_("Write a shorter one."), limit=NAME_MAX
+        )
     if not name.isprintable():
         raise InvalidInput("name", N_("The name holds a character that is not seen."), N_("Type it anew."))
     urls.parse(draft.base_url)
     if draft.adapter not in ADAPTERS:
-        raise InvalidInput("adapter", N_("There is no adapter {value}."), value=draft.adapter)
+        raise InvalidInput(
+            "adapter", N_("There is no adapter {value}."), N_("Choose one of the presets."), value=draft.adapter
+        )
     models = tuple(dict.fromkeys(model.strip() for model in draft.models if model.strip()))
     if any(len(model) > MODEL_MAX or not is_storable(model) for model in models):
-        raise InvalidInput("models", N_("No model has such a name: it is too long, or no text."))
+        raise InvalidInput(
+            "models",
+            N_("No model has such a name: it is too long, or no text."),
+            N_("Write it as the server lists it."),
+        )
     window = draft.settings.get("context_window", 1)
     if not isinstance(window, int) or not 1 <= window <= WINDOW_MAX:
-        raise InvalidInput("context_window", N_("A context window has 1 to {limit} tokens."), limit=f"{WINDOW_MAX:,}")
+        raise InvalidInput(
+            "context_window",
+            N_("A context window has 1 to {limit} tokens."),
+            N_("Leave it empty to take what the server says."),
+            limit=f"{WINDOW_MAX:,}",
+        )
     return replace(draft, name=name, base_url=draft.base_url.strip(), models=models)
 
 

@@ -133,14 +133,8 @@ def from_status(
     words = words_of(body, secrets) or f"HTTP {status}"
     about: dict[str, Any] = {"server": server, "model": model, "status": status, "words": words}
     secrets = tuple(secrets)
-    if status == 401 and not any(secrets):
-        return KeyRefused(
-            N_("{server} wants a key: {words}."), N_("Enter the key in Settings, under Providers."), **about
-        )
     if status in (401, 403):
-        return KeyRefused(
-            N_("{server} refused the key: {words}."), N_("Check the key in Settings, under Providers."), **about
-        )
+        return _refused_key(about, was_sent=status == 403 or any(secrets))
     if status == 402 or (status == 429 and _mentions(body, "insufficient_quota", "billing")):
         return NoCredit(
             N_("{server} wants payment first: {words}."),
@@ -157,17 +151,7 @@ def from_status(
     if status in (400, 413, 422) and is_overflow(body):
         return overflow(server, model, words)
     if status == 404 or (status in (400, 422) and _mentions(body, "model_not_found", "model not found")):
-        if _mentions(body, "model"):
-            return ModelMissing(
-                N_("{server} has no model {model}: {words}."),
-                N_("Choose another model, or have the server load this one."),
-                **about,
-            )
-        return BadRequest(
-            N_("{server} has nothing at this address: {words}."),
-            N_("Check the address in Settings, under Providers; the line below it shows the full one."),
-            **about,
-        )
+        return _not_found(about, is_model=_mentions(body, "model"))
     if status >= 500 or status == 408:
         return ServerError(
             N_("{server} failed ({status}): {words}."),
@@ -178,6 +162,28 @@ def from_status(
     return BadRequest(
         N_("{server} did not accept the request ({status}): {words}."),
         N_("Choose another model, or check the provider in Settings."),
+        **about,
+    )
+
+
+def _refused_key(about: Mapping[str, Any], *, was_sent: bool) -> KeyRefused:
+    if was_sent:
+        return KeyRefused(
+            N_("{server} refused the key: {words}."), N_("Check the key in Settings, under Providers."), **about
+        )
+    return KeyRefused(N_("{server} wants a key: {words}."), N_("Enter the key in Settings, under Providers."), **about)
+
+
+def _not_found(about: Mapping[str, Any], *, is_model: bool) -> ModelMissing | BadRequest:
+    if is_model:
+        return ModelMissing(
+            N_("{server} has no model {model}: {words}."),
+            N_("Choose another model, or have the server load this one."),
+            **about,
+        )
+    return BadRequest(
+        N_("{server} has nothing at this address: {words}."),
+        N_("Check the address in Settings, under Providers; the line below it shows the full one."),
         **about,
     )
 
@@ -198,6 +204,16 @@ def from_error_object(
         N_("Retry; if it goes on, look at the server's own log."),
         server=server,
         words=words,
+    )
+
+
+def too_much(server: str, limit: int) -> NotAnAnswer:
+    """More than `limit` bytes where a model server sends far less."""
+    return NotAnAnswer(
+        N_("{server} sent a piece of more than {limit} MB."),
+        N_("Check that the address is a model server's."),
+        server=server,
+        limit=limit // 1024**2,
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
 from devflow.domain.messages import N_
-from devflow.providers.failures import NotAnAnswer, Silent
+from devflow.providers.failures import Silent, too_much
 
 EVENT_MAX = 8 * 1024 * 1024  # characters of one event
 FIRST_EVENT_TIMEOUT = 600.0  # seconds; a local server may have to load the model first
@@ -59,9 +59,7 @@ async def events(chunks: AsyncIterator[bytes], patience: Patience, server: str) 
         try:
             found = parser.close() if chunk is None else parser.feed(chunk)
         except EventTooBig:
-            raise NotAnAnswer(
-                N_("{server} sent a piece of more than {limit} MB."), server=server, limit=EVENT_MAX // 1024**2
-            ) from None
+            raise too_much(server, EVENT_MAX) from None
         for event in found:
             yield event
         if chunk is None:

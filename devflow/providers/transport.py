@@ -132,11 +132,7 @@ class Transport:
                 async for chunk in incoming.chunks:
                     body += chunk
                     if len(body) > BODY_MAX:
-                        raise failures.NotAnAnswer(
-                            N_("{server} sent a piece of more than {limit} MB."),
-                            server=outgoing.server,
-                            limit=BODY_MAX // 1024**2,
-                        )
+                        raise failures.too_much(outgoing.server, BODY_MAX)
                 return Reply(incoming.status, incoming.headers, bytes(body))
         except TimeoutError:
             words = f"no answer within {timeout:g} s"

@@ -56,7 +56,11 @@ def parse(typed: str) -> Address:
     except ValueError:
         raise _bad(N_("{value} is not an address."), N_("Check the host and the port."), value=typed[:200]) from None
     if parts.scheme.lower() not in ("http", "https"):
-        raise _bad(N_("An address begins with http:// or https://, not with {value}."), value=f"{parts.scheme}://")
+        raise _bad(
+            N_("An address begins with http:// or https://, not with {value}."),
+            N_("An address looks like http://127.0.0.1:11434."),
+            value=f"{parts.scheme}://",
+        )
     if parts.username is not None or parts.password is not None:
         raise _bad(N_("The address holds a user name or a password."), N_("Put the key into its own field."))
     host = (parts.hostname or "").lower()
@@ -100,5 +104,5 @@ def _base_path(path: str) -> str:
     return path if _VERSIONED.search(path) else f"{path}/v1"
 
 
-def _bad(message: str, hint: str = "", **params: object) -> InvalidInput:
+def _bad(message: str, hint: str, **params: object) -> InvalidInput:
     return InvalidInput("base_url", message, hint, **params)
