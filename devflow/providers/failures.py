@@ -118,8 +118,9 @@ def unreachable(server: str, address: str, words: str) -> Unreachable:
 
 
 def cut(server: str, words: str) -> StreamCut:
+    """`words` are the library's own ("incomplete chunked read"): for the log, of no use to a person."""
     return StreamCut(
-        N_("{server} broke off in the middle of the answer: {words}."),
+        N_("{server} broke off in the middle of the answer."),
         N_("The text so far is kept. Check that the server is running, then retry."),
         server=server,
         words=words,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from devflow.domain.conversation import OFFLINE
+from devflow.domain.errors import InvalidInput
 from devflow.domain.events import ExtractionChanged
 from devflow.domain.knowledge import Status
+from devflow.providers import urls
 from devflow.ui.context import UiContext
 from devflow.ui.widgets.rail import RailButton
 
@@ -87,4 +89,7 @@ class StatusFeed(QObject):
 
 
 def _is_local(base_url: str) -> bool:
-    return any(host in base_url for host in ("//127.0.0.1", "//localhost", "//[::1]"))
+    try:
+        return urls.parse(base_url).is_loopback
+    except InvalidInput:
+        return False

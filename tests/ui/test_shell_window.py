@@ -9,7 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QHBoxLayout, QLabel, QStackedWidget, QWidget
 
+from devflow.domain.conversation import ModelChoice
 from devflow.domain.knowledge import draft
+from devflow.domain.provider import ProviderDraft, Roles
 from devflow.knowledge.acts import Actor
 from devflow.ui.context import UiContext
 from devflow.ui.status_feed import StatusFeed
@@ -123,6 +125,21 @@ async def test_the_status_line_says_that_no_model_is_connected(open_window: Open
         assert _status(desktop.window, "statusProvider") == "Offline assistant"
         assert _status(desktop.window, "statusExtraction") == "Extraction: paused, no model"
         assert _status(desktop.window, "statusLibrary") == "Library empty"
+
+
+@pytest.mark.parametrize(
+    "typed, place",
+    [("localhost:8080", " · this machine"), ("http://127.0.0.2:9", " · this machine"), ("localhost.example.org", "")],
+)
+async def test_a_server_on_this_machine_is_called_so_however_its_address_was_typed(
+    open_window: OpenWindow, typed: str, place: str
+) -> None:
+    async with open_window(PAGES) as desktop:
+        models = desktop.core.models
+        config = await models.add(ProviderDraft("Workstation", typed, "custom", models=("m",)))
+        await models.save_roles(Roles(main=ModelChoice(config.id, "m")))
+        await _idle(desktop.tasks)
+        assert _status(desktop.window, "statusProvider") == f"Workstation{place}"
 
 
 async def test_what_a_page_found_stands_in_the_status_line_only_on_that_page(open_window: OpenWindow) -> None:
