@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import linecache
 import logging
 import os
 import signal
@@ -53,6 +54,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
     from devflow.app.desktop import Desktop
     from devflow.ui.garbage import GarbageCollector
 
+    linecache.clearcache()  # PySide reads the source of every module it sees imported, and there all of it stays: 7 MB
     loop = asyncio.get_running_loop()
     # qasync would start ten threads at the first use; keychain and name look-ups need a few, when they come.
     loop.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="devflow"))
@@ -68,6 +70,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
         sys.excepthook = desktop.slot_failed
         desktop.window.show()
         garbage.settle()
+        linecache.clearcache()
         log.info("window shown by process %d", os.getpid())
         await ends.asked
     except UserFacing as error:
