@@ -15,11 +15,14 @@ import time
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.benchmarks.lag import Lag
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 BAR_P99_MS, BAR_MAX_MS = 33.0, 100.0
-_TICK_MS = 5
 _PARAGRAPH = (
     "写事务一开始就取写锁，等待交给连接；升级为写事务时若已有别的写入，SQLite 立即返回忙，`busy_timeout` 不参与 [K1]。"
     "The write lock is taken first, so that *nobody* waits in the middle of a transaction.\n\n"
@@ -67,9 +70,8 @@ def _serve(channel: Connection, characters: int, rate: int) -> None:
         channel.recv()
 
 
-async def _measure(home: Path, base_url: str) -> tuple[list[float], float, str]:
-    """Lateness of each tick in ms, seconds of the whole answer, and the text that is shown in the end."""
-    from PySide6.QtCore import Qt, QTimer
+async def _measure(home: Path, base_url: str) -> tuple[Lag, float, str]:
+    """How late the loop got, seconds of the whole answer, and the text that is shown in the end."""
     from PySide6.QtWidgets import QApplication
 
     from devflow.app.desktop import Desktop
@@ -79,6 +81,7 @@ async def _measure(home: Path, base_url: str) -> tuple[list[float], float, str]:
     from devflow.ui.garbage import GarbageCollector
     from devflow.ui.pages.chat import ChatPage
     from devflow.ui.window import Pages
+    from tests.benchmarks.lag import Lag
     from tests.support.waiting import until
 
     app = QApplication.instance()
@@ -94,35 +97,23 @@ async def _measure(home: Path, base_url: str) -> tuple[list[float], float, str]:
     await desktop.tasks.settled()
     garbage.settle()
 
-    late: list[float] = []
-    last = time.perf_counter()
-
-    def tick() -> None:
-        nonlocal last
-        now = time.perf_counter()
-        late.append(max(0.0, (now - last) * 1000 - _TICK_MS))
-        last = now
-
-    timer = QTimer()
-    timer.setTimerType(Qt.TimerType.PreciseTimer)
-    timer.setInterval(_TICK_MS)
-    timer.timeout.connect(tick)
+    lag = Lag()
     page.composer.set_text("怎么改存储层？")
-    began = last = time.perf_counter()
-    timer.start()
+    began = time.perf_counter()
+    lag.start()
     page.composer.submitted.emit(page.composer.text)
     await until(lambda: page.session.newest is not None and page.session.newest.run is not None, page.session.shown)
     assert page.session.newest is not None
     assert page.session.newest.run is not None
     await desktop.core.turns.wait(page.session.newest.run.id)
     seconds = time.perf_counter() - began
-    timer.stop()
+    lag.stop()
     await desktop.tasks.settled()
     views = [block.text for block in page.transcript.blocks[-1].answers.values()]
     shown = "".join(view.source for view in views if view is not None)
     await desktop.close()
     garbage.close()
-    return late, seconds, shown
+    return lag, seconds, shown
 
 
 def report(late: Sequence[float], seconds: float, characters: int) -> bool:
@@ -131,7 +122,7 @@ def report(late: Sequence[float], seconds: float, characters: int) -> bool:
     p50, p99 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
     worst = ordered[-1]
     held = p99 <= BAR_P99_MS and worst <= BAR_MAX_MS
-    print(f"streamed {characters:,} characters in {seconds:.0f} s, {len(late):,} ticks of {_TICK_MS} ms")
+    print(f"streamed {characters:,} characters in {seconds:.0f} s, {len(late):,} ticks")
     print(f"loop lag p50 {p50:.1f} ms")
     print(f"loop lag p99 {p99:.1f} ms (bar {BAR_P99_MS:.0f})")
     print(f"loop lag max {worst:.1f} ms (bar {BAR_MAX_MS:.0f})")
@@ -139,8 +130,8 @@ def report(late: Sequence[float], seconds: float, characters: int) -> bool:
     return held
 
 
-def streamed(characters: int, rate: int) -> tuple[list[float], float, bool]:
-    """Lateness of each tick in ms, seconds of the whole answer, and whether the whole of it is shown in the end."""
+def streamed(characters: int, rate: int) -> tuple[Lag, float, bool]:
+    """How late the loop got, seconds of the whole answer, and whether the whole of it is shown in the end."""
     import qasync
     from PySide6.QtWidgets import QApplication
 
@@ -153,11 +144,11 @@ def streamed(characters: int, rate: int) -> tuple[list[float], float, bool]:
     process.start()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            late, seconds, shown = qasync.run(_measure(Path(folder) / "home", ours.recv()))
+            lag, seconds, shown = qasync.run(_measure(Path(folder) / "home", ours.recv()))
     finally:
         ours.send("done")
         process.join(5)
-    return late, seconds, shown == answer_of(characters)
+    return lag, seconds, shown == answer_of(characters)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -165,11 +156,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--characters", type=int, default=100_000)
     parser.add_argument("--rate", type=int, default=200, help="tokens per second")
     options = parser.parse_args(argv)
-    late, seconds, whole = streamed(options.characters, options.rate)
+    lag, seconds, whole = streamed(options.characters, options.rate)
     if not whole:
         print("the text that is shown is not the whole answer")
         return 1
-    return 0 if report(late, seconds, len(answer_of(options.characters))) else 1
+    return 0 if report(lag.late_ms, seconds, len(answer_of(options.characters))) else 1
 
 
 if __name__ == "__main__":
