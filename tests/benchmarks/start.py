@@ -18,6 +18,9 @@ START_S, RSS_MIB, QUIT_S, STALL_MS = 1.0, 150.0, 2.0, 50.0
 
 
 def measure(homes: Homes, options: Options) -> Iterable[Line]:
+    first = [_first_start(homes) for _ in range(options.repeats)]
+    yield Line("very first start, the database is made", median(run["interactive"] for run in first), "s", "median")
+    yield Line("resident memory after it", median(run["rss_mib"] for run in first), "MiB", "median", RSS_MIB)
     for what, recipe in (("empty home", Recipe()), (options.full_name, options.full)):
         home = homes.get(recipe)
         start_once(home)  # warm: files in the system's cache, byte code compiled
@@ -37,6 +40,12 @@ def measure(homes: Homes, options: Options) -> Iterable[Line]:
         quits = [run["quit"] for run in runs]
         yield Line(f"quit, {what}", median(quits), "s", "median", QUIT_S, f"p95 {percentile(quits, 0.95):.2f} s")
         homes.drop(home)
+
+
+def _first_start(homes: Homes) -> dict[str, float]:
+    home = homes.get(Recipe())
+    homes.drop(home)
+    return start_once(home / "new")
 
 
 def start_once(home: Path, ask: str = "") -> dict[str, float]:
