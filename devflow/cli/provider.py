@@ -151,7 +151,8 @@ async def _listed(core: Core, draft: ProviderDraft, key: str, output: Output) ->
     try:
         return await core.models.fetch_models(draft, key=key)
     except ProviderFailed as failure:
-        output.note(f"{failure.render(output.t)} {output.t('It is set up without models; name them with --model.')}")
+        advice = output.t("It is set up without models; name them with --model.")
+        output.note(f"{failure.render(output.t)} {advice}")
         return ()
 
 

@@ -56,7 +56,7 @@ def entry(output: Output, one: Entry) -> None:
         (t("Project"), one.project.name if one.project else t("everywhere")),
         (t("Source"), one.source_ref),
         (t("Confidence"), f"{one.confidence:.2f}"),
-        (t("Reused"), output.t.n("{count} time", "{count} times", one.reuse_count)),
+        (t("Reused"), t.n("{count} time", "{count} times", one.reuse_count)),
         (t("Version"), one.version),
         (t("Created"), local(one.created_at)),
         (t("Updated"), local(one.updated_at)),
@@ -64,9 +64,9 @@ def entry(output: Output, one: Entry) -> None:
         (t("Archived"), local(one.archived_at)),
     ):
         if value != "":
-            output.line(f"{name}: {one_line(str(value))}")
+            _named(output, name, value)
     if one.evidence and one.evidence.quote:
-        output.line(f"{t('Evidence')}: {one_line(one.evidence.quote)}")
+        _named(output, t("Evidence"), one.evidence.quote)
     output.line()
     output.line(one.content)
 
@@ -87,8 +87,8 @@ def stats(output: Output, found: Stats) -> None:
         return
     t = output.t
     output.line(t.n("{count} entry", "{count} entries", found.total))
-    output.line(f"{t('Inbox')}: {found.inbox}")
-    output.line(f"{t('Reused')}: {t.n('{count} time', '{count} times', found.reused)}")
+    _named(output, t("Inbox"), found.inbox)
+    _named(output, t("Reused"), t.n("{count} time", "{count} times", found.reused))
     for name, counts in ((t("Status"), found.statuses), (t("Kind"), found.kinds), (t("Source"), found.sources)):
         output.line()
         output.line(name)
@@ -98,6 +98,10 @@ def stats(output: Output, found: Stats) -> None:
 
 def entry_line(one: Entry) -> str:
     return f"{one.id}  {one.status.value:<14}  {one.kind.value:<21}  {one_line(one.title)}"
+
+
+def _named(output: Output, name: str, value: object) -> None:
+    output.line(f"{name}: {one_line(str(value))}")
 
 
 def local(instant: datetime | None) -> str:

@@ -41,6 +41,19 @@ def test_translated_strings_are_written_out(name: str, positions: tuple[int, ...
     assert filled == []
 
 
+def test_no_translated_string_stands_inside_an_f_string() -> None:
+    """The catalogue's reader does not look into f-strings, so such a text is never translated."""
+    hidden = [
+        f"{module.path}:{call.lineno}"
+        for module in modules("devflow")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.JoinedStr)
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and _translates(call)
+    ]
+    assert hidden == []
+
+
 def test_no_test_sleeps() -> None:
     """Tests wait for signals and futures: a fixed time is too long on one machine and too short on another."""
     sleeps = [
@@ -77,3 +90,8 @@ def _root_name(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _translates(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in ("t", "_t", "n", "p") and bool(call.args) and isinstance(call.args[0], ast.Constant)

@@ -91,12 +91,13 @@ class EmptyHint(QWidget):
             acts.append((t("Extract now"), self._extract))
         if self._latest:
             acts.append((t("Save as candidate"), self._open_latest))
+        nothing = t("Nothing to review")
         if verdict != self.verdict or len(acts) != len(self.state.buttons):
             self.verdict = verdict
-            self.state.say(t("Nothing to review"), hint(verdict, t), acts)
+            self.state.say(nothing, hint(verdict, t), acts)
             for button in self.state.buttons:
                 button.setObjectName({t("Save as candidate"): "saveAsCandidateHint"}.get(button.text(), ""))
-        self.setAccessibleName(f"{t('Nothing to review')}. {hint(verdict, t)}")
+        self.setAccessibleName(f"{nothing}. {hint(verdict, t)}")
         self.changed.emit()
 
     def _connect(self) -> None:
