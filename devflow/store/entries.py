@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import Select, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from devflow.domain.errors import InvalidTransition, NotFound, StaleVersion
@@ -58,12 +59,20 @@ def get(session: Session, id: str) -> Entry:
 def get_many(session: Session, ids: Iterable[str]) -> tuple[Entry, ...]:
     """Those of the entries that exist, in the order asked for."""
     wanted = list(dict.fromkeys(ids))
-    query = select(EntryRow, ProjectRow).outerjoin(ProjectRow, EntryRow.project_id == ProjectRow.id)
+    if not wanted:
+        return ()
     found = {
         row.id: to_entry(row, projects.to_project(project) if row.project_id else None)
-        for row, project in session.execute(query.where(EntryRow.id.in_(wanted)))
+        for row, project in session.execute(_many(), {"ids": wanted})
     }
     return tuple(found[id] for id in wanted if id in found)
+
+
+@cache
+def _many() -> Select[EntryRow, ProjectRow]:
+    """Entries `:ids` with their projects; made once, for every search and every list asks it."""
+    query = select(EntryRow, ProjectRow).outerjoin(ProjectRow, EntryRow.project_id == ProjectRow.id)
+    return query.where(EntryRow.id.in_(bindparam("ids", expanding=True)))
 
 
 def duplicate_of(session: Session, title: str, content: str) -> str | None:
