@@ -113,6 +113,17 @@ def test_a_reference_is_a_link_and_an_unknown_one_says_so(view: MarkdownView) ->
     assert view.toPlainText() == "See K1 and K9?, but not [K1] in code, nor array[1]."
 
 
+def test_a_reference_never_begins_a_line_alone(view: MarkdownView) -> None:
+    view.set_markdown(" ".join(["word"] * 40) + " [K1]")
+    for width in range(300, 600, 7):
+        view.resize(width, 10)
+        block = view.document().begin()
+        lines = [block.layout().lineAt(number) for number in range(block.layout().lineCount())]
+        shown = [block.text()[line.textStart() : line.textStart() + line.textLength()] for line in lines]
+        assert all("word" in line for line in shown), shown
+    assert view.toPlainText().endswith("word K1"), "the space that holds it is copied as an ordinary one"
+
+
 def test_links_are_given_on_and_nothing_is_opened(qtbot: QtBot, view: MarkdownView) -> None:
     followed: list[str] = []
     view.link_activated.connect(followed.append)

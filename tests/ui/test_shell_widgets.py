@@ -1,7 +1,7 @@
 """The kit's controls: what they say, how they take the keyboard, and that nothing shifts."""
 
 import pytest
-from PySide6.QtCore import QPointF, QSize, QStringListModel, Qt
+from PySide6.QtCore import QPoint, QPointF, QSize, QStringListModel, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
@@ -14,6 +14,7 @@ from devflow.ui.widgets import (
     ElidedLabel,
     EmptyState,
     FlowLayout,
+    Label,
     OptionRow,
     Picker,
     Rail,
@@ -23,8 +24,11 @@ from devflow.ui.widgets import (
     SearchField,
     Segmented,
     Switch,
+    Timeline,
+    TimelineItem,
     UndoBar,
 )
+from devflow.ui.widgets.entry_parts import FactsGrid, Link
 from devflow.ui.widgets.lists import Index
 from tests.support.waiting import emission, until
 from tests.ui.conftest import Look
@@ -198,6 +202,33 @@ def test_chips_wrap_to_the_next_line(qtbot: QtBot, look: Look) -> None:
 class _Plain(RowDelegate):
     def paint_row(self, row: Row, index: Index) -> None:
         row.text(row.left, 0, row.rect.height(), str(index.data()))
+
+
+def test_facts_stand_in_one_column_where_two_would_cut_them(qtbot: QtBot, look: Look) -> None:
+    source, reused = Link(look, "Chat: a title of some length"), Link(look, "7 times")
+    facts = FactsGrid([("Source", source), ("Reused", reused)])
+    qtbot.addWidget(facts)
+    facts.resize(600, 60)
+    facts.show()
+    assert source.mapTo(facts, QPoint()).y() == reused.mapTo(facts, QPoint()).y()
+    facts.resize(330, 60)
+    qtbot.waitUntil(lambda: source.mapTo(facts, QPoint()).y() < reused.mapTo(facts, QPoint()).y())
+    assert source.width() == source.sizeHint().width()
+
+
+def test_a_long_event_does_not_widen_the_timeline(qtbot: QtBot, look: Look) -> None:
+    timeline = Timeline(look)
+    qtbot.addWidget(timeline)
+    timeline.set_items([TimelineItem("Published", "you · yesterday · " + "a long way " * 20)])
+    assert timeline.minimumSizeHint().width() < 200
+
+
+def test_han_characters_do_not_move_a_line_of_text(qtbot: QtBot) -> None:
+    latin, han = Label("Inbox", "heading"), Label("收件箱", "heading")
+    for label in (latin, han):
+        qtbot.addWidget(label)
+        label.show()
+    assert latin.height() == han.height() == 22
 
 
 def test_letters_typed_in_a_list_are_left_to_the_pages_shortcuts(qtbot: QtBot, look: Look) -> None:

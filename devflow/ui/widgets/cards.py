@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLay
 
 from devflow.ui.look import Look
 from devflow.ui.widgets.buttons import Button
-from devflow.ui.widgets.chips import Label
+from devflow.ui.widgets.chips import Label, Paragraph
 from devflow.ui.widgets.painting import restyle
 
 
@@ -172,7 +172,7 @@ class NoticeStrip(QFrame):
         self.setProperty("role", "notice")
         self.setProperty("tone", tone)
         self._icon = IconLabel(look, _NOTICE_ICONS[tone], _NOTICE_COLORS.get(tone, tone), 14)
-        self.words = Label(text, "small", wrap=True)
+        self.words = Paragraph(look, text, "small", "text")
         self.link = Button(look, link, variant="link")
         if not link:
             self.link.hide()

@@ -50,17 +50,16 @@ class Label(QLabel):
         rect, font, align = QRectF(self.contentsRect()), self.font(), self.alignment()
         if align & Qt.AlignmentFlag.AlignTop:
             rect.setHeight(min(rect.height(), self.minimumHeight() or rect.height()))
-        x, room = rect.left(), rect.width() - text_width(self.text(), font)
+        x, room = rect.left(), max(0.0, rect.width() - text_width(self.text(), font))
         if align & Qt.AlignmentFlag.AlignRight:
             x += room
         elif align & Qt.AlignmentFlag.AlignHCenter:
             x += room / 2
-        draw_text(
-            QPainter(self), x, baseline(rect, font), self.text(), font, self.palette().color(self.foregroundRole())
-        )
+        shown = elided(self.text(), font, math.ceil(rect.width()) + 1)
+        draw_text(QPainter(self), x, baseline(rect, font), shown, font, self.palette().color(self.foregroundRole()))
 
 
-class Paragraph(QWidget):
+class Paragraph(QLabel):
     """Wrapped plain text with the line height of its role, which a QLabel does not have."""
 
     def __init__(
@@ -68,19 +67,16 @@ class Paragraph(QWidget):
     ) -> None:
         super().__init__(parent)
         self._look = look
-        self._text = ""
         self._role = role
         self._color = color
+        self.setTextFormat(Qt.TextFormat.PlainText)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setText(text)
 
-    def text(self) -> str:
-        return self._text
-
     def setText(self, text: str) -> None:
-        self._text = text
+        super().setText(text)
         self.setAccessibleName(text)
         self.updateGeometry()
         self.update()
@@ -109,7 +105,7 @@ class Paragraph(QWidget):
 
     def _wrapped(self, width: int) -> list[str]:
         lines: list[str] = []
-        for paragraph in self._text.split("\n"):
+        for paragraph in self.text().split("\n"):
             layout = QTextLayout(paragraph, self._look.theme.font(self._role))
             layout.beginLayout()
             while (line := layout.createLine()).isValid():

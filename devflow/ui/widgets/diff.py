@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
 
 from devflow.ui.look import Look
 from devflow.ui.widgets.diffing import DiffLine, Side, count_changes, diff_lines, paragraphs
-from devflow.ui.widgets.painting import baseline, draw_text, draw_text_right, fill_round, line_x
+from devflow.ui.widgets.painting import draw_text, draw_text_right, fill_round, line_x
 
 ROW = 20
 GUTTER = 34
@@ -37,6 +37,8 @@ class _DiffText(QTextEdit):
 
     _pad = 0
     """px of tint above and below a row's lines."""
+    _sink = 0
+    """px by which the tints follow text that Qt sets low in a line of fixed height."""
 
     def __init__(self, look: Look, left: int, parent: QWidget | None) -> None:
         super().__init__(parent)
@@ -120,7 +122,7 @@ class _DiffText(QTextEdit):
         self._fitting.stop()
         bar = self.horizontalScrollBar()
         room = bar.height() if bar.isVisible() else 0
-        height = math.ceil(self.document().size().height() + self._drop()) + room
+        height = math.ceil(self.document().size().height()) + self._sink + room
         if height != self.height():
             self.setFixedHeight(height)
 
@@ -143,7 +145,6 @@ class _DiffText(QTextEdit):
         shift = self.horizontalScrollBar().value()
         visible = QRectF(event.rect())
         block = self.document().begin()
-        drop = self._drop()
         index = 0
         while block.isValid() and index < len(self._rows):
             rect = layout.blockBoundingRect(block)
@@ -151,7 +152,7 @@ class _DiffText(QTextEdit):
             if lines:
                 last = block.layout().lineAt(lines - 1)
                 rect.setBottom(rect.top() + last.y() + last.height())
-            rect.adjust(0, drop - self._pad, 0, drop + self._pad)
+            rect.adjust(0, self._sink - self._pad, 0, self._sink + self._pad)
             if rect.top() > visible.bottom():
                 break
             if rect.bottom() >= visible.top():
@@ -181,20 +182,11 @@ class _DiffText(QTextEdit):
                 base = origin.y() + line.y() + line.ascent()
                 mark = QRectF(origin.x() + left - shift - 1, round(base - 13), right - left + 2, 17)
                 fill_round(painter, mark, 2, theme.color(_WORDS[row.side]))
-        first_line = QRectF(0, origin.y() + self._drop(), 1, self._line_height())
-        self._paint_margin(painter, row, first_line)
+        if layout.lineCount():
+            top = layout.lineAt(0)
+            self._paint_margin(painter, row, round(origin.y() + top.y() + top.ascent()))
 
-    def _drop(self) -> int:
-        """px by which Qt sets text of a fixed line height below the middle of its line; the tints follow it."""
-        layout, font = self.document().begin().layout(), self._char(DiffLine(Side.SAME, "")).font()
-        if not self._rows or not layout.lineCount():
-            return 0
-        return max(0, round(layout.lineAt(0).ascent() - baseline(QRectF(0, 0, 1, self._line_height()), font)))
-
-    def _line_height(self) -> int:
-        raise NotImplementedError
-
-    def _paint_margin(self, painter: QPainter, row: DiffLine, band: QRectF) -> None:
+    def _paint_margin(self, painter: QPainter, row: DiffLine, base: float) -> None:
         raise NotImplementedError
 
 
@@ -203,6 +195,8 @@ _MARK = int(QTextFormat.Property.UserProperty.value) + 20
 
 class CodeDiff(_DiffText):
     """Rows of 20 px, two 34 px number gutters, a sign, word marks; long lines scroll sideways."""
+
+    _sink = 1
 
     def __init__(self, look: Look, parent: QWidget | None = None, *, gutters: bool = True) -> None:
         self._gutters = gutters
@@ -227,13 +221,9 @@ class CodeDiff(_DiffText):
         made.setForeground(self._look.theme.color("text-faint" if row.side is Side.FOLD else "text"))
         return made
 
-    def _line_height(self) -> int:
-        return ROW
-
-    def _paint_margin(self, painter: QPainter, row: DiffLine, band: QRectF) -> None:
+    def _paint_margin(self, painter: QPainter, row: DiffLine, base: float) -> None:
         theme = self._look.theme
         font = theme.font("code")
-        base = baseline(band, font)
         faint = theme.color("text-muted" if row.side in _FILLS else "text-faint")
         x = 0
         if self._gutters:
@@ -281,11 +271,8 @@ class ProseDiff(_DiffText):
         made.setForeground(self._look.theme.color("text" if row.side in _FILLS else "text-muted"))
         return made
 
-    def _line_height(self) -> int:
-        return ROW
-
-    def _paint_margin(self, painter: QPainter, row: DiffLine, band: QRectF) -> None:
+    def _paint_margin(self, painter: QPainter, row: DiffLine, base: float) -> None:
         if row.side in _SIGNS:
             sign, color = _SIGNS[row.side]
             font = self._look.theme.font("code")
-            draw_text(painter, 11, baseline(band, font), sign, font, self._look.theme.color(color))
+            draw_text(painter, 11, base, sign, font, self._look.theme.color(color))

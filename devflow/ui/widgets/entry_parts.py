@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from devflow.ui.look import Look
@@ -39,10 +39,13 @@ class Link(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(round(text_width(self.text(), self._look.theme.font(self._role))) + 3, 20)
+        return QSize(
+            round(text_width(self.text(), self._look.theme.font(self._role))) + 3,
+            self._look.theme.line_height(self._role),
+        )
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(40, self.sizeHint().width()), 20)
+        return QSize(min(40, self.sizeHint().width()), self._look.theme.line_height(self._role))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
@@ -56,27 +59,56 @@ class Link(QAbstractButton):
 
 
 class FactsGrid(QWidget):
-    """Names and values in two columns of 26 px rows; hand it the value widgets once, in reading order."""
+    """Names and values in two columns of 26 px rows, in one where two would cut the values.
+
+    Hand it the value widgets once, in reading order.
+    """
+
+    _TWO = 420
+    """px from which there is room for two columns."""
 
     def __init__(self, facts: list[tuple[str, QWidget]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(0)
-        grid.setVerticalSpacing(0)
-        for place, (name, value) in enumerate(facts):
-            row, half = divmod(place, 2)
-            label = Label(name, "small", "muted")
-            label.setFixedWidth(96)
-            grid.addWidget(label, row, 2 * half)
-            holder = QHBoxLayout()
-            holder.setContentsMargins(0, 0, 12, 0)
-            holder.addWidget(value)
-            holder.addStretch(1)
-            grid.addLayout(holder, row, 2 * half + 1)
-            grid.setRowMinimumHeight(row, 26)
-        grid.setColumnStretch(1, 1)
-        grid.setColumnStretch(3, 1)
+        self._columns = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(0)
+        self._grid.setVerticalSpacing(0)
+        self._parts = [(_fact_name(name), _fact_value(value)) for name, value in facts]
+        self._place(2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place(2 if self.width() >= self._TWO else 1)
+
+    def _place(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowMinimumHeight(row, 0)
+        for place, (name, value) in enumerate(self._parts):
+            row, half = divmod(place, columns)
+            self._grid.addWidget(name, row, 2 * half)
+            self._grid.addWidget(value, row, 2 * half + 1)
+            self._grid.setRowMinimumHeight(row, 26)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setColumnStretch(3, columns - 1)
+
+
+def _fact_name(name: str) -> QWidget:
+    label = Label(name, "small", "muted")
+    label.setFixedWidth(96)
+    return label
+
+
+def _fact_value(value: QWidget) -> QWidget:
+    holder = QWidget()
+    row = QHBoxLayout(holder)
+    row.setContentsMargins(0, 0, 12, 0)
+    row.addWidget(value)
+    row.addStretch(1)
+    return holder
 
 
 class Quote(QWidget):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from devflow.ui.look import Look
@@ -62,6 +62,18 @@ class Timeline(QWidget):
         return self._column.count()
 
 
+class _Words(Label):
+    """Gives way when the pane is narrow; the tooltip then has all of it."""
+
+    def __init__(self, text: str, type: str = "ui", tone: str = "") -> None:
+        super().__init__(text, type, tone)
+        self.setMinimumWidth(24)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setToolTip(self.text() if self.width() < self.sizeHint().width() else "")
+
+
 class _Event(QWidget):
     """One event: the rail is painted, the words are labels."""
 
@@ -76,10 +88,10 @@ class _Event(QWidget):
         words.setContentsMargins(0, 6, 0, 6)
         words.setSpacing(4)
         if item.title:
-            words.addWidget(Label(item.title))
+            words.addWidget(_Words(item.title))
         if item.meta:
             meta = f"· {item.meta}" if item.title else item.meta
-            words.addWidget(Label(meta, "small", "faint"))
+            words.addWidget(_Words(meta, "small", "faint"))
         words.addStretch(1)
         column.addLayout(words)
         self.setAccessibleName(", ".join(part for part in (item.title, item.meta) if part))
