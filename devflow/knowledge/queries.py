@@ -1,4 +1,4 @@
-"""Reading the library: pages of entries, counts, timelines, where an entry is used."""
+"""Reading the library: pages of entries, counts, timelines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from devflow.domain.errors import InvalidInput, NotFound
 from devflow.domain.knowledge import Entry, Kind, Status, TimelineEvent
 from devflow.domain.messages import N_
-from devflow.store import citations, entries, entry_lists, timeline
+from devflow.store import entries, entry_lists, timeline
 from devflow.store.database import Session
 from devflow.store.entry_lists import Filters
 
@@ -91,8 +91,3 @@ def stats(session: Session) -> Stats:
         kinds=entry_lists.kinds(session, everything),
         sources=entry_lists.sources(session, everything),
     )
-
-
-def used_in(session: Session, id: str) -> tuple[tuple[str, str], ...]:
-    """(id, title) of each conversation whose answers cited the entry, the latest use first."""
-    return tuple(dict.fromkeys((use.conversation_id, use.title) for use in citations.uses_of(session, id)))

@@ -30,7 +30,7 @@ from devflow.knowledge.similar import similar
 from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit, SearchResult
 from devflow.retrieval.similar import similar_entries
-from devflow.store import entries, entry_links, entry_lists
+from devflow.store import citations, entries, entry_links, entry_lists
 from devflow.store.database import Database
 from devflow.store.entry_lists import ANY, Facets, Filters
 
@@ -147,8 +147,8 @@ class Knowledge:
         return await self._db.read(lambda session: entry_lists.facets(session, filters or Filters()))
 
     async def used_in(self, id: str) -> tuple[tuple[str, str], ...]:
-        """(id, title) of each conversation whose answers cited the entry."""
-        return await self._db.read(lambda session: queries.used_in(session, id))
+        """(id, title) of each conversation whose answers cited the entry, the latest use first."""
+        return await self._db.read(lambda session: citations.conversations_citing(session, id))
 
     async def linked(self, id: str) -> tuple[tuple[str, float], ...]:
         """(id, score) of the entries this one was found to resemble when it came in."""

@@ -145,11 +145,7 @@ class Answer:
         try:
             self._calls.add(pieces)
         except Endless:
-            raise failures.NotAnAnswer(
-                N_("{server} sent a piece of more than {limit} MB."),
-                server=self._speaker.server,
-                limit=ARGUMENTS_MAX // 1024**2,
-            ) from None
+            raise failures.too_much(self._speaker.server, ARGUMENTS_MAX) from None
 
     def _finish_reason(self, has_calls: bool) -> FinishReason:
         reason = self._reason.lower()

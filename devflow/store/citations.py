@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from devflow.store.database import Unit
 from devflow.store.schema import CitationRow, ConversationRow, MessageRow
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A conversation in which an answer cited the entry."""
-
-    conversation_id: str
-    title: str
-    message_id: str
-    at: datetime
 
 
 def record(unit: Unit, message_id: str, entry_id: str) -> bool:
@@ -31,13 +18,14 @@ def record(unit: Unit, message_id: str, entry_id: str) -> bool:
     return True
 
 
-def uses_of(session: Session, entry_id: str) -> tuple[Use, ...]:
-    """Where the entry was cited, newest first; deleted conversations are left out."""
+def conversations_citing(session: Session, entry_id: str) -> tuple[tuple[str, str], ...]:
+    """(id, title) of each conversation whose answers cited the entry, the latest use first; deleted ones left out."""
     rows = session.execute(
-        select(ConversationRow.id, ConversationRow.title, CitationRow.message_id, CitationRow.created_at)
-        .join(MessageRow, MessageRow.id == CitationRow.message_id)
-        .join(ConversationRow, ConversationRow.id == MessageRow.conversation_id)
+        select(ConversationRow.id, ConversationRow.title)
+        .join(MessageRow, MessageRow.conversation_id == ConversationRow.id)
+        .join(CitationRow, CitationRow.message_id == MessageRow.id)
         .where(CitationRow.entry_id == entry_id, ConversationRow.deleted_at.is_(None))
-        .order_by(CitationRow.created_at.desc())
+        .group_by(ConversationRow.id)
+        .order_by(func.max(CitationRow.created_at).desc())
     )
-    return tuple(Use(*row) for row in rows)
+    return tuple((id, title) for id, title in rows)

@@ -33,7 +33,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 class Elsewhere(QWidget):
-    """Stands where the Chat page will: it remembers which addresses it was asked to open."""
+    """Stands in for the Chat page: it remembers which addresses it was asked to open."""
 
     def __init__(self, ctx: UiContext) -> None:
         super().__init__()

@@ -8,7 +8,7 @@ from pathlib import Path
 from devflow.app.paths import app_paths
 from devflow.domain.events import Hub
 from devflow.domain.ids import new_id
-from devflow.domain.knowledge import Entry, Kind, Status, draft
+from devflow.domain.knowledge import Entry, EntryDraft, Kind, Status, draft
 from devflow.retrieval.entries import relevant_entries, search_entries
 from devflow.retrieval.hits import SearchResult
 from devflow.store import entries
@@ -52,7 +52,7 @@ class SearchLibrary:
         self.database.close()
 
 
-def _insert(unit: Unit, made, status: Status, reuse: int) -> Entry:  # type: ignore[no-untyped-def]
+def _insert(unit: Unit, made: EntryDraft, status: Status, reuse: int) -> Entry:
     act = Act("user", new_id())
     entry = entries.insert(unit, made, act)
     for step in _steps(status):

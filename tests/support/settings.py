@@ -67,7 +67,10 @@ class OpenSettings:
         await self.person.clicks(name)
         field = hands.find(name)
         # a spin box selects its number and not its unit: what is typed stands before the unit
-        field.selectAll() if hasattr(field, "selectAll") else hands.press(Qt.Key.Key_A, CTRL)
+        if hasattr(field, "selectAll"):
+            field.selectAll()
+        else:
+            hands.press(Qt.Key.Key_A, CTRL)
         if text:
             hands.type_text(text)
         else:

@@ -2,15 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
-
-
-class Signal(Protocol):
-    """What a bound PySide6 signal offers here."""
-
-    def connect(self, slot: Callable[..., None]) -> object: ...
-
-    def disconnect(self, slot: Callable[..., None]) -> object: ...
+from typing import Any
 
 
 async def emission(signal: Any, act: Callable[[], object] | None = None, *, timeout: float = 5.0) -> tuple[Any, ...]:

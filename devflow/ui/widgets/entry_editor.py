@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QSplitter, Q
 from devflow.domain.errors import InvalidInput, NotFound, StaleVersion, UserFacing
 from devflow.domain.knowledge import INBOX, UNSET, Entry, EntryEdit, draft
 from devflow.knowledge.acts import Actor, Done
+from devflow.retrieval.similar import NEAR
 from devflow.ui.context import UiContext
 from devflow.ui.models.refresh import Refresher
 from devflow.ui.models.words import refusal
@@ -20,8 +21,6 @@ from devflow.ui.widgets.chips import Label
 from devflow.ui.widgets.entry_compare import EntryCompare
 from devflow.ui.widgets.entry_form import EMPTY, EntryForm, Fields
 
-ALIKE = 0.5
-"""The share of common terms from which the editor says that something like it is there."""
 _LOOK_AFTER_MS = 400
 
 
@@ -263,7 +262,7 @@ class EntryEditor(QDialog):
             return t("“{title}” says exactly the same.", title=other.title), ""
         hits = await knowledge.knowledge_alike(f"{fields.title}\n{fields.content}", 2)
         for hit in hits:
-            if hit.entry.id != mine and hit.score >= ALIKE:
+            if hit.entry.id != mine and hit.score >= NEAR:
                 return t("“{title}” says something similar.", title=hit.entry.title), hit.entry.content[:600]
         return "", ""
 
