@@ -60,5 +60,10 @@ def _raise_failure(outcome: ExtractionOutcome) -> None:
                 N_("There is no conversation to distil."),
                 N_("Ask something first, in the window or with `devflow ask`."),
             )
+        case State.DROPPED:
+            raise Refused(
+                N_("The model's answer could not be read; nothing was added."),
+                N_("Try once more, or choose another model for it: `devflow config set extraction_model`."),
+            )
         case _:
-            raise Refused(N_("Nothing was distilled: {detail}"), N_("The log says more."), detail=outcome.detail)
+            raise Refused(N_("Nothing was distilled: {detail}."), N_("The log says more."), detail=outcome.detail)

@@ -135,7 +135,10 @@ async def _remove(core: Core, args: Namespace, output: Output) -> int:
 
 def _key(args: Namespace) -> str:
     if args.key_stdin:
-        return read_stdin(8_192, "key").decode("utf-8", "replace").strip()
+        key = read_stdin(8_192, "key").decode("utf-8", "replace").strip()
+        if not key:
+            raise Refused(N_("Nothing came on standard input."), N_("Pipe the key into it, or leave --key-stdin out."))
+        return key
     if args.key_env:
         key = os.environ.get(args.key_env, "")
         if not key:

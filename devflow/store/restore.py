@@ -45,6 +45,10 @@ def _move_aside(database: Path) -> Path | None:
 
 
 def _check(paths: Places, backup: Path) -> None:
+    if not backup.is_file():
+        raise InvalidInput(
+            "file", N_("There is no file {path}."), N_("`devflow doctor` names the newest backup."), path=backup
+        )
     if not is_good(backup):
         raise InvalidInput(
             "file",

@@ -214,7 +214,8 @@ def test_what_is_no_backup_is_not_restored(run: Home, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database")
     assert run("restore", str(file), "--json").error["code"] == "invalid_input"
-    assert run("restore", str(tmp_path / "missing.db"), "--json").error["code"] == "invalid_input"
+    missing = tmp_path / "missing.db"
+    assert run("restore", str(missing), "--json").error["message"] == f"There is no file {missing}."
     assert [entry["title"] for entry in run("knowledge", "inbox", "--json").value] == ["Old"]
 
 

@@ -49,6 +49,13 @@ def test_a_provider_is_added_with_the_models_that_its_server_lists(run: Home, se
     }
 
 
+def test_an_empty_standard_input_is_no_key(run: Home, server: OpenAIServer) -> None:
+    added = run("provider", "add", "--address", server.base_url, "--key-stdin", stdin=b"\n")
+    assert added.code == 1
+    assert "Nothing came on standard input." in added.err
+    assert run("provider", "list", "--json").value == []
+
+
 def test_the_key_comes_from_a_named_variable_and_is_shown_nowhere(run: Home, server: OpenAIServer) -> None:
     added = run("provider", "add", "--name", "Mine", "--address", server.base_url, "--key-env", "MY_KEY", MY_KEY=KEY)
     assert added.code == 0

@@ -60,3 +60,7 @@ async def test_the_command_says_what_is_wrong(home: Path) -> None:
         assert refused.code == 1
         assert refused.error["code"] == "key_refused"
         assert devflow(home, "extract", "no-such-id", "--json").error["code"] == "not_found"
+        server.script_extraction(*[Turn("Sure. Here it is.")] * 3)
+        unreadable = devflow(home, "extract", id, env={"LANGUAGE": "zh_CN"})
+        assert (unreadable.code, unreadable.out) == (1, "")
+        assert not set("answer JSON read".split()) & set(unreadable.err.split())  # every word in the reader's language
