@@ -191,8 +191,8 @@ async def test_twenty_openings_leave_no_widget_behind(start: Start) -> None:
                 await person.until(lambda: hands.find("settingsDialog").findChild(QWidget, "settingsData"), "all pages")
             await person.until(lambda: not any(isinstance(each, SettingsDialog) for each in QApplication.allWidgets()))
             counts.append(len(QApplication.allWidgets()))
-        # During the first the window may still build a page, and it may show a lasting widget later (a notice): a leak of
-        # one widget an opening would be twenty.
+        # During the first the window may still build a page, and it may show a lasting widget later (a notice): a leak
+        # of one widget an opening would be twenty.
         assert counts[-1] - counts[1] < 5
 
 
