@@ -175,8 +175,10 @@ async def _shown(core: Core, config: ProviderConfig, roles: Roles) -> dict[str, 
 
 
 def _report(report: TestReport, output: Output) -> dict[str, Any]:
+    from devflow.knowledge.as_json import instant_json
+
     return {
-        "at": report.at.isoformat().replace("+00:00", "Z"),
+        "at": instant_json(report.at),
         "duration_ms": report.duration_ms,
         "usable": report.usable,
         "lines": [
