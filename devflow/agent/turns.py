@@ -176,14 +176,19 @@ class Turns:
 
     async def _end(self, run_id: str, working: _Working) -> None:
         """Take the run on, and record however it ends."""
+        problem: Problem | None = None
         try:
             try:
                 await self._advance(run_id, working)
             except UserFacing as error:
-                await self._fail(run_id, problem_of(error))
+                problem = problem_of(error)
             except Exception as error:
                 log.exception("run %s stopped at a bug", run_id)
-                await self._fail(run_id, unexpected(error))
+                problem = unexpected(error)
+            if working.stop:  # what failed on the way out hid it
+                raise asyncio.CancelledError
+            if problem is not None:
+                await self._fail(run_id, problem)
         except asyncio.CancelledError:
             if not working.stop:
                 raise
