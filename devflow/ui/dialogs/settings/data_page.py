@@ -1,4 +1,4 @@
-"""Settings, Data: where everything is, the log, and a backup now."""
+"""Settings, Data: where everything is, the log, a backup now, and the samples."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from devflow.domain.ids import now
 from devflow.store import backup
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.page import SettingsPage, sentence_of
+from devflow.ui.dialogs.settings.samples_row import SamplesRow
 from devflow.ui.widgets import Button, OptionRow
 
 
@@ -45,6 +46,7 @@ class DataPage(SettingsPage):
         self._backup_row.set_words(
             t("Copy the database"), t("A consistent copy, also while conversations run. Keys are not in it.")
         )
+        self.add_section(t("Library"), SamplesRow(ctx))
         self.finish()
         for button, title, path in ((self.folder, t("Data folder"), folder), (self.log, t("Log"), log)):
             button.setAccessibleName(f"{title}: {button.text()}")

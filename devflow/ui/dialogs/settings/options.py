@@ -40,6 +40,7 @@ def options(t: Translator) -> tuple[Place, ...]:
         ("data", t("Data folder"), "openFolderButton", t("database file path")),
         ("data", t("Log"), "openLogButton", t("errors")),
         ("data", t("Back up now"), "backUpButton", t("copy")),
+        ("data", t("Samples"), "samplesButton", t("remove examples")),
     )
     names = {place.page: place.title for place in pages(t)}
     return tuple(Place(page, title, "", option, words, names[page]) for page, title, option, words in rows)
