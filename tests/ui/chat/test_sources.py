@@ -92,6 +92,8 @@ async def test_a_press_on_the_line_opens_the_closed_sources_again(open_chat: Ope
         assert not chat.page.top.sources.isChecked()
         QTest.mouseClick(_line(chat), Qt.MouseButton.LeftButton)
         assert chat.page.sources.isVisible()
+        QTest.mouseClick(_line(chat), Qt.MouseButton.LeftButton)  # a press that changed nothing would look broken
+        assert not chat.page.sources.isVisible()
 
 
 async def test_nothing_found_is_said_plainly(open_chat: OpenChat) -> None:

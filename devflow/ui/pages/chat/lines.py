@@ -80,7 +80,7 @@ _MARKS = {
 
 
 class RetrievalLine(Line):
-    """What was looked up for the question; a press opens the sources when there are any."""
+    """What was looked up for the question; a press opens the sources when there are any, the next closes them."""
 
     def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
         super().__init__(ctx, parent)

@@ -322,9 +322,12 @@ class ChatPage(QWidget):
             block.user.refuse_edit()
 
     def _open_sources(self, user_message_id: str) -> None:
+        """Show that turn's sources; where they stand there already, the second press puts them away."""
+        turn = self._turn_of_sources()
+        already = self.panes.sources_shown and turn is not None and turn.user.id == user_message_id
         self._sources_of = user_message_id
         self._show_sources()
-        self.panes.want_sources(True)
+        self.panes.want_sources(not already)
 
     def _close_sources(self) -> None:
         self.panes.want_sources(False)
