@@ -136,7 +136,7 @@ async def test_twenty_rounds_of_every_page_and_dialog_leave_no_widget_behind(
             for _ in range(ROUNDS):
                 await once(person)
             more = await _widgets(person) - before
-            # what is built once, and late (a status of the background's work), is no leak; what is left is left each time
+            # what is built once, and late (a status of work in the background), is no leak: a leak comes each time
             left = {widget: count for widget, count in more.items() if count >= ROUNDS // 2}
             assert not left, f"{ROUNDS} rounds of {name} left {left}"
 
