@@ -120,7 +120,7 @@ def test_a_greeting_is_answered_by_a_short_hello_that_says_what_it_is(question: 
 def test_nothing_found_is_said_plainly_with_what_to_do() -> None:
     english = ask("How do I train a whale?", library=NothingFound())
     assert english.startswith("Nothing in your knowledge matches this question.")
-    for advice in ("Connect a model", "Add an entry", "sample library"):
+    for advice in ("Connect a model", "Add an entry", "Load the samples"):
         assert advice in english
     assert ask("怎么训练鲸鱼？", library=NothingFound()).startswith("你的知识中没有与这个问题相关的内容。")
 
