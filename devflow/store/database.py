@@ -179,6 +179,7 @@ def open_engine(path: Path) -> Engine:
             "synchronous=FULL",
             "foreign_keys=ON",
             "temp_store=MEMORY",
+            "secure_delete=ON",  # what an edit takes out must not be left for an erase that comes later
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()

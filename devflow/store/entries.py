@@ -255,7 +255,7 @@ def erase(unit: Unit, id: str, act: Act) -> None:
     """
     row = _row(unit.session, id)
     unit.session.connection().exec_driver_sql("PRAGMA secure_delete=ON")
-    search_index.erase(unit, id)
+    search_index.erase(unit, id, erasure.former_texts(unit.session, id))
     unit.session.execute(delete(EntryRow).where(EntryRow.id == row.id))
     unit.session.expunge(row)
     erasure.blank_events(unit, id)

@@ -97,10 +97,13 @@ def remove(unit: Unit, id: str) -> None:
     _remove(unit.session.connection(), id)
 
 
-def erase(unit: Unit, id: str) -> None:
-    """`remove` that leaves no trace of the text: words used nowhere else go, and the segments are written anew."""
+def erase(unit: Unit, id: str, former: Iterable[str] = ()) -> None:
+    """`remove` that leaves no trace of the text: words used nowhere else go, and the segments are written anew.
+
+    `former` are texts that the entry once had: their words were learnt too, and an edit does not forget them.
+    """
     connection = unit.session.connection()
-    words = _words_of(connection, id)
+    words = sorted({*_words_of(connection, id), *(word for text in former for word in whole_words(text))})
     remove(unit, id)
     for word in words:
         if not connection.exec_driver_sql("SELECT 1 FROM search_terms(?) LIMIT 1", (quoted(word),)).first():

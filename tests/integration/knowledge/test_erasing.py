@@ -41,6 +41,15 @@ async def test_an_erased_text_is_nowhere_in_the_files(library: Library) -> None:
         assert SECRET.lower().encode() not in data, file.name
 
 
+async def test_what_an_erased_entry_said_before_it_was_edited_is_nowhere_in_the_files_either(library: Library) -> None:
+    entry = await library.add(f"The {SECRET}", content=f"{SECRET} is here " * 500)
+    edit = EntryEdit(entry.version, title="Nothing", content="Nothing to see.")
+    await library.knowledge.knowledge_update(entry.id, edit, actor=USER)
+    await library.knowledge.knowledge_erase(entry.id, actor=USER)
+    for file in library.paths.home.glob("devflow.db*"):
+        assert SECRET.lower().encode() not in file.read_bytes().lower(), file.name
+
+
 async def test_an_erased_entry_is_blanked_in_receipts_and_other_entries_stand(library: Library) -> None:
     entry, other = await library.add(f"The {SECRET}"), await library.add("Other")
     found = Injected(
