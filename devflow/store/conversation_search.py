@@ -25,11 +25,15 @@ class MessageHit:
     created_at: datetime
 
 
+PATTERN_MAX = 50_000  # bytes; SQLITE_MAX_LIKE_PATTERN_LENGTH
+
+
 def list_matching(
     session: Session, query: str, *, deleted: bool = False, limit: int | None = None
 ) -> tuple[Conversation, ...]:
     """Those whose title or any message contains `query`, in the order of `list_all`."""
-    pattern = _contains(query)
+    if (pattern := _contains(query)) is None:
+        return ()
     said = exists().where(
         MessageRow.conversation_id == ConversationRow.id, MessageRow.content.ilike(pattern, escape="\\")
     )
@@ -39,6 +43,8 @@ def list_matching(
 
 def search_messages(session: Session, query: str, limit: int = 50) -> tuple[MessageHit, ...]:
     """Messages that contain `query`, newest first."""
+    if (pattern := _contains(query)) is None:
+        return ()
     rows = session.execute(
         select(
             MessageRow.conversation_id,
@@ -49,16 +55,20 @@ def search_messages(session: Session, query: str, limit: int = 50) -> tuple[Mess
             MessageRow.created_at,
         )
         .join(ConversationRow, ConversationRow.id == MessageRow.conversation_id)
-        .where(ConversationRow.deleted_at.is_(None), MessageRow.content.ilike(_contains(query), escape="\\"))
+        .where(ConversationRow.deleted_at.is_(None), MessageRow.content.ilike(pattern, escape="\\"))
         .order_by(MessageRow.created_at.desc())
         .limit(limit)
     )
     return tuple(MessageHit(row[0], row[1], row[2], Role(row[3]), _excerpt(row[4], query), row[5]) for row in rows)
 
 
-def _contains(query: str) -> str:
+def _contains(query: str) -> str | None:
+    """The pattern; None where nothing can match: too long for SQLite (a file pasted into the field), or with a NUL."""
+    if "\x00" in query:
+        return None
     escaped = query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
+    pattern = f"%{escaped}%"
+    return pattern if len(pattern.encode("utf-8", "replace")) <= PATTERN_MAX else None
 
 
 def _excerpt(content: str, query: str, around: int = 60) -> str:

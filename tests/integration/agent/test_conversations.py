@@ -197,3 +197,13 @@ def _fill(unit, conversation_id: str, count: int) -> None:  # type: ignore[no-un
             unit, conversation_id=conversation_id, parent_id=last.id if last else None, role=role, content="x" * 200
         )
     conversations.set_fields(unit, conversation_id, leaf_id=last.id if last else None)
+
+
+@pytest.mark.parametrize("query", ["x" * 60_000, "%" * 30_000, "好" * 20_000, "half \ud800", "\x00", "%_\\'\"*(){}[]"])
+async def test_a_search_for_anything_at_all_finds_something_or_nothing(bench: Bench, query: str) -> None:
+    await bench.conversation()
+    try:
+        found = [*await bench.core.conversations.search(query), *await bench.core.conversations.list(query)]
+    except InvalidInput:
+        return
+    assert found == []
