@@ -12,7 +12,11 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row. `value` is what is held against `bar` (no bar: reported only); `detail` is whatever else was seen."""
+    """One row. `value` is what is held against `bar` (no bar: reported only).
+
+    `computing` is the processor's time for the same, in the same unit, where it is known: what exceeds it was waited
+    for, the disk and the machine's other work. `detail` is whatever else was seen.
+    """
 
     measure: str
     value: float
@@ -20,12 +24,15 @@ class Line:
     what: str
     bar: float | None = None
     detail: str = ""
+    computing: float | None = None
 
     @property
     def verdict(self) -> str:
         if self.bar is None:
             return ""
-        return "ok" if self.value <= self.bar else "OVER"
+        if self.value <= self.bar:
+            return "ok"
+        return "OVER" if self.computing is None or self.computing > self.bar else "OVER (waiting)"
 
 
 def median(values: Iterable[float]) -> float:
@@ -38,14 +45,14 @@ def percentile(values: Iterable[float], share: float) -> float:
     return ordered[max(0, min(len(ordered) - 1, -(-int(len(ordered) * share * 1000) // 1000) - 1))]
 
 
-HEAD = ("measure", "value", "", "of", "bar", "", "seen besides")
+HEAD = ("measure", "value", "", "of", "bar", "", "computing", "seen besides")
 
 
 def table(lines: Sequence[Line]) -> str:
     """All lines as a table in plain text."""
     rows = [HEAD, *(_cells(line) for line in lines)]
     widths = [max(_width(row[column]) for row in rows) for column in range(len(HEAD))]
-    right = {1, 4}
+    right = {1, 4, 6}
     return "\n".join(
         "  ".join(
             " " * (width - _width(cell)) + cell if column in right else cell + " " * (width - _width(cell))
@@ -57,7 +64,8 @@ def table(lines: Sequence[Line]) -> str:
 
 def _cells(line: Line) -> tuple[str, ...]:
     bar = "" if line.bar is None else _number(line.bar)
-    return (line.measure, _number(line.value), line.unit, line.what, bar, line.verdict, line.detail)
+    computing = "" if line.computing is None else _number(line.computing)
+    return (line.measure, _number(line.value), line.unit, line.what, bar, line.verdict, computing, line.detail)
 
 
 def _number(value: float) -> str:

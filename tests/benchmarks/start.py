@@ -26,15 +26,14 @@ def measure(homes: Homes, options: Options) -> Iterable[Line]:
         start_once(home)  # warm: files in the system's cache, byte code compiled
         runs = [start_once(home) for _ in range(options.repeats)]
         interactive = [run["interactive"] for run in runs]
-        cpu = f"computing {median(run['cpu'] for run in runs):.2f} s, fastest {min(interactive):.2f} s"
+        cpu = median(run["cpu"] for run in runs)
+        detail = f"fastest {min(interactive):.2f} s"
         listed = [run["listed"] for run in runs if "listed" in run]
         if listed:
-            cpu += f", list filled at {median(listed):.2f} s"
-        yield Line(f"start to interactive, {what}", median(interactive), "s", "median", START_S, cpu)
+            detail += f", list filled at {median(listed):.2f} s"
+        yield Line(f"start to interactive, {what}", median(interactive), "s", "median", START_S, detail, cpu)
         stall, stall_cpu = median(run["stall_ms"] for run in runs), median(run["stall_cpu_ms"] for run in runs)
-        yield Line(
-            f"longest stall in the 5 s after, {what}", stall, "ms", "median", STALL_MS, f"computing {stall_cpu:.0f} ms"
-        )
+        yield Line(f"longest stall in the 5 s after, {what}", stall, "ms", "median", STALL_MS, "", stall_cpu)
         rss = median(run["rss_mib"] for run in runs)
         yield Line(f"resident memory at rest, {what}", rss, "MiB", "median", RSS_MIB)
         quits = [run["quit"] for run in runs]
