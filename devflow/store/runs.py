@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from devflow.domain.conversation import Message, ModelChoice
+from devflow.domain.conversation import Message, MessageState, ModelChoice
 from devflow.domain.errors import NotFound
 from devflow.domain.events import Aggregate
 from devflow.domain.ids import new_id
@@ -34,6 +34,7 @@ RUN = N_("run")
 CALL = N_("tool call")
 
 _TIP = "tip"  # in `options`: the message that the run's next one follows
+_CUT = "cut"  # in `options` of a Retry that is open: the cut answer that its own is to stand beside
 _TOOLS = "tools"  # in `options`: the only tools offered (`devflow ask --allow`); absent: the conversation's own
 _MEASURE = "measure"  # in `options`: what the newest request was made of
 
@@ -128,6 +129,8 @@ def set_state(
 ) -> Run:
     """Write the run's state, owner and problem; `step` counts a provider call."""
     row = row_of(unit.session, id)
+    if state not in OPEN_STATES:
+        _show_cut_answer_again(unit, row)
     row.state, row.owner = state.value, owner
     row.problem = _problem_to_json(problem) if problem else None
     row.finished_at = None if state in OPEN_STATES else unit.at
@@ -144,9 +147,23 @@ def recover(unit: Unit, id: str, *, owner: str, choice: ModelChoice, tip: str | 
     row.steps = 0
     row.provider_id, row.model = choice.provider_id, choice.model
     if tip is not None:
-        conversations.move_leaf(unit, row.conversation_id, before=tip_of(row), to=tip)
-        row.options = {**row.options, _TIP: tip}
+        cut = tip_of(row)
+        conversations.move_leaf(unit, row.conversation_id, before=cut, to=tip)
+        row.options = {**row.options, _TIP: tip, _CUT: cut}
     return set_state(unit, id, RunState.QUEUED, owner=owner)
+
+
+def _show_cut_answer_again(unit: Unit, row: RunRow) -> None:
+    """A Retry that ends before any text leaves the run, and what is shown, at the cut answer it began beside."""
+    cut = row.options.get(_CUT)
+    if cut is None:
+        return
+    row.options = {key: value for key, value in row.options.items() if key != _CUT}
+    start = conversations.message(unit.session, cut).parent_id
+    tip = conversations.message(unit.session, tip_of(row))
+    thought_only = tip.parent_id == start and tip.state is MessageState.PARTIAL and not tip.content.strip()
+    if tip.id == start or thought_only:
+        append_message(unit, row.id, cut)
 
 
 def append_message(unit: Unit, id: str, message_id: str) -> None:

@@ -269,6 +269,34 @@ async def test_retry_asks_again_and_keeps_the_cut_answer_beside_the_new_one(benc
     assert server.requests[1].messages[1:] == [{"role": "user", "content": "Why?"}]
 
 
+@pytest.mark.parametrize("still_dead", [Turn(status=401, error="Incorrect API key."), Turn(reasoning="Hm", cut=True)])
+async def test_a_retry_that_fails_before_any_text_leaves_the_cut_answer_shown(
+    bench: Bench, server: OpenAIServer, still_dead: Turn
+) -> None:
+    server.script(Turn("Half of an", cut=True), still_dead, still_dead, " answer.")
+    conversation = await bench.conversation()
+    run = await bench.ask(conversation, "Why?")
+    for _ in range(2):
+        await bench.core.turns.retry(run.id)
+        assert (await bench.core.turns.wait(run.id)).state is RunState.FAILED
+        assert [m.content for m in await bench.messages(conversation)] == ["Why?", "Half of an"]
+    await bench.core.turns.continue_run(run.id)
+    assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
+    assert [m.content for m in await bench.messages(conversation)] == ["Why?", "Half of an", " answer."]
+
+
+async def test_a_retry_stopped_before_any_text_leaves_the_cut_answer_shown(bench: Bench, server: OpenAIServer) -> None:
+    gate = Gate()
+    server.script(Turn("Half of an", cut=True), Turn([gate, "Late."]))
+    conversation = await bench.conversation()
+    run = await bench.ask(conversation, "Why?")
+    await bench.core.turns.retry(run.id)
+    await asyncio.to_thread(gate.wait_reached)
+    assert (await bench.core.turns.cancel(run.id)).state is RunState.CANCELLED
+    gate.open()
+    assert [m.content for m in await bench.messages(conversation)] == ["Why?", "Half of an"]
+
+
 async def test_continue_goes_on_from_the_cut_answer(bench: Bench, server: OpenAIServer) -> None:
     server.script(Turn("Half of an", cut=True), " answer.", "More.")
     conversation = await bench.conversation()
