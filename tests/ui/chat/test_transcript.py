@@ -2,7 +2,7 @@
 
 import asyncio
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -12,6 +12,7 @@ from devflow.domain.run import RunState
 from devflow.store import conversations as rows
 from devflow.store.database import Unit
 from devflow.ui.pages.chat.composer_field import ComposerField
+from devflow.ui.pages.chat.lines import WaitingLine
 from devflow.ui.pages.chat.turn_block import TurnBlock
 from tests.fakes.openai_server import Gate, OpenAIServer, Turn
 from tests.ui.chat.conftest import Chat, OpenChat, eventually
@@ -259,6 +260,41 @@ async def test_acts_come_by_keyboard_too(open_chat: OpenChat) -> None:
         assert chat.last.user_acts.isVisible()
         names = [button.accessibleName() for button in chat.last.user_acts.buttons.values()]
         assert names == ["Copy", "Edit and send again", "Save as candidate", "Branch from here"]
+
+
+async def test_a_question_waits_with_a_quiet_line_until_the_first_words(
+    open_chat: OpenChat, server: OpenAIServer
+) -> None:
+    before, after = Gate(), Gate()
+    server.script(Turn(["One", after, " two."], before=before))
+    async with open_chat(server) as chat:
+        chat.say("count")
+        await eventually(lambda: _waiting(chat) == ["Waiting for the first words…"])
+        below = chat.last.user.geometry().bottom()
+        assert chat.find("waitingLine").mapTo(chat.last, QPoint(0, 0)).y() > below
+        before.open()
+        await eventually(lambda: chat.answer == "One")
+        assert _waiting(chat) == []
+        after.open()
+        await chat.answered()
+        assert _waiting(chat) == []
+
+
+async def test_the_quiet_line_goes_when_the_answer_fails(open_chat: OpenChat, server: OpenAIServer) -> None:
+    before = Gate()
+    server.script(Turn(status=400, before=before))
+    async with open_chat(server) as chat:
+        chat.say("count")
+        await eventually(lambda: bool(_waiting(chat)))
+        before.open()
+        await chat.answered()
+        assert chat.last.turn.run is not None
+        assert chat.last.turn.run.state is RunState.FAILED
+        assert _waiting(chat) == []
+
+
+def _waiting(chat: Chat) -> list[str]:
+    return [line.text() for line in chat.page.findChildren(WaitingLine) if line.isVisible()]
 
 
 def _top(transcript: QWidget, block: TurnBlock) -> int:

@@ -59,6 +59,11 @@ class AnswerBlock(QWidget):
     def cards(self) -> tuple[ApprovalCard, ...]:
         return tuple(card for card in self._calls.values() if isinstance(card, ApprovalCard))
 
+    @property
+    def says(self) -> bool:
+        """Whether there is anything to see: text, thinking or a call."""
+        return self.text is not None or self._thinking is not None or bool(self._calls)
+
     def show_view(self, view: AnswerView) -> None:
         """The row as it is now. A final row wins over what was streamed."""
         self.view = view

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, QVariantAnimation
+from PySide6.QtGui import QHideEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from devflow.ui.context import UiContext
@@ -11,6 +11,7 @@ from devflow.ui.pages.chat.turn_views import LookupWords
 from devflow.ui.widgets.painting import baseline, draw_text, draw_text_right, elided
 
 LINE = 28
+_PATIENCE_MS = 300
 
 
 class Line(QAbstractButton):
@@ -136,6 +137,54 @@ def found_words(ctx: UiContext, words: LookupWords) -> str:
     if words.pages:
         return t.n("{count} page found", "{count} pages found", words.pages)
     return t.n("{count} library entry found", "{count} library entries found", words.entries)
+
+
+class WaitingLine(Line):
+    """The model was asked and has not said anything yet. A wait of less than 300 ms is not worth a word (DESIGN)."""
+
+    def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
+        super().__init__(ctx, parent)
+        self.setObjectName("waitingLine")
+        self.set_inert(True)
+        self.setText(ctx.t("Waiting for the first words…"))
+        self.setAccessibleName(self.text())
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(_PATIENCE_MS)
+        self._patience.timeout.connect(self.show)
+        self._pulse = QVariantAnimation(self)
+        self._pulse.setKeyValues([(0.0, 1.0), (0.5, 0.35), (1.0, 1.0)])
+        self._pulse.setLoopCount(-1)
+        self._pulse.valueChanged.connect(self._beat)
+        self.hide()
+
+    def wait(self, waiting: bool) -> None:
+        if not waiting:
+            self._patience.stop()
+            self.hide()
+        elif self.isHidden() and not self._patience.isActive():
+            self._patience.start()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        beats = self._pulse.state() is QVariantAnimation.State.Running
+        painter.setOpacity(float(self._pulse.currentValue()) if beats else 1.0)
+        self.paint_icon(painter, 0, "half-disc", "accent-fg", 14)
+        painter.setOpacity(1.0)
+        self.paint_words(painter, 20, self.text(), "small", "text-muted", self.width())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if (length := self._ctx.theme.duration("pulse")) > 0:  # 0: motion is reduced, and the half disc is still
+            self._pulse.setDuration(length)
+            self._pulse.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._pulse.stop()
+
+    def _beat(self, _value: object) -> None:
+        self.update(0, 0, 14, self.height())
 
 
 class FoldLine(Line):

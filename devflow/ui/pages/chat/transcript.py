@@ -100,12 +100,13 @@ class Transcript(AnchoredScroll):
             return
         block = self._blocks.get(self._turns[-1].user.id)
         answer = block.answer(message_id) if block is not None else None
-        if answer is None:
+        if block is None or answer is None:
             return
         if thinking is not None:
             answer.append_thinking(thinking)
         else:
             answer.append(text)
+        block.show_waiting()
         self._tell_new()
 
     def finish(self, message_id: str) -> None:

@@ -13,7 +13,7 @@ from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.answer_block import AnswerBlock, References
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.end_line import EndLine
-from devflow.ui.pages.chat.lines import LINE, RetrievalLine
+from devflow.ui.pages.chat.lines import LINE, RetrievalLine, WaitingLine
 from devflow.ui.pages.chat.live_text import LiveText
 from devflow.ui.pages.chat.message_bar import Act, ActBar, SiblingSwitch, act_menu
 from devflow.ui.pages.chat.turn_acts import TurnActs
@@ -21,6 +21,7 @@ from devflow.ui.pages.chat.turn_views import TurnView, lookup_words
 from devflow.ui.pages.chat.user_box import UserBox
 
 FindLive = Callable[[str], LiveText | None]
+_FOOT = 24
 
 
 class TurnBlock(QWidget):
@@ -43,6 +44,7 @@ class TurnBlock(QWidget):
         self.retrieval.clicked.connect(self._open_sources)
         # Made when they are first needed: most turns never show them, and a long conversation has many turns.
         self._end: EndLine | None = None
+        self._waiting: WaitingLine | None = None
         self._user_bar: ActBar | None = None
         self._answer_bar: ActBar | None = None
         self._user_switch: SiblingSwitch | None = None
@@ -65,7 +67,19 @@ class TurnBlock(QWidget):
         if first is not None or self._answer_switch is not None:
             self.answer_siblings.show_siblings(first.siblings if first else None)
         self._foot.setVisible(not turn.awaiting)
+        self.show_waiting()
         self._show_bars()
+
+    def show_waiting(self) -> None:
+        """Whether the turn waits for its first words, or has them. The line stands in the foot: nothing moves."""
+        searching = lookup_words(self.turn).state == "searching"
+        waits = self.turn.working and not searching and not any(each.says for each in self.answers.values())
+        if waits and self._waiting is None:
+            self._waiting = WaitingLine(self._ctx, self._foot)
+            self._waiting.setFixedHeight(_FOOT)
+            self._foot_row.insertWidget(0, self._waiting, 1)
+        if self._waiting is not None:
+            self._waiting.wait(waits)
 
     def answer(self, message_id: str) -> AnswerBlock | None:
         return self.answers.get(message_id)
@@ -128,7 +142,7 @@ class TurnBlock(QWidget):
         self._answer_column.setContentsMargins(0, 0, 0, 0)
         self._answer_column.setSpacing(0)
         foot = self._foot = QWidget()
-        foot.setFixedHeight(24)
+        foot.setFixedHeight(_FOOT)
         row = self._foot_row = QHBoxLayout(foot)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
