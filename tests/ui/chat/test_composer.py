@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtGui import QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -223,3 +223,25 @@ async def test_a_conversation_keeps_its_own_model(open_chat: OpenChat, server: O
         conversation = chat.page.session.conversation
         assert conversation is not None
         assert conversation.model == OFFLINE
+
+
+async def test_escape_stops_a_running_reply_and_keeps_what_was_typed(open_chat: OpenChat, server: OpenAIServer) -> None:
+    gate = Gate()
+    server.script(Turn(["One", gate, " two."]))
+    async with open_chat(server) as chat:
+        chat.say("count")
+        await eventually(lambda: chat.page.composer.stop.isVisible() and bool(chat.page.transcript.blocks))
+        await eventually(lambda: chat.answer == "One")
+        stops: list[bool] = []
+        chat.page.composer.stop_wanted.connect(lambda: stops.append(True))
+        chat.write("and then")
+        chat.page.composer.field.selectAll()
+        QTest.keyClick(chat.page.composer.field, Qt.Key.Key_Escape)
+        assert not stops  # with a selection Escape is not about the reply
+
+        chat.page.composer.field.moveCursor(QTextCursor.MoveOperation.End)
+        QTest.keyClick(chat.page.composer.field, Qt.Key.Key_Escape)
+        await chat.answered()
+        assert chat.last.turn.run is not None
+        assert chat.last.turn.run.state is RunState.CANCELLED
+        assert chat.page.composer.text == "and then"

@@ -65,6 +65,7 @@ class Composer(QFrame):
 
         self.field.submitted.connect(self._submit)
         self.field.textChanged.connect(self._changed)
+        self.field.escaped.connect(self._escaped)
         self.field.focused.connect(self._focused)
         self.send.clicked.connect(self._submit)
         self.stop.clicked.connect(self.stop_wanted)
@@ -110,6 +111,11 @@ class Composer(QFrame):
     def _submit(self) -> None:
         if self.text.strip():
             self.submitted.emit(self.text)
+
+    def _escaped(self) -> None:
+        """Stops a running reply. One that waits for a decision is left alone: no key here decides anything."""
+        if self._mode == RUNNING:
+            self.stop_wanted.emit()
 
     def _changed(self) -> None:
         self._judge()

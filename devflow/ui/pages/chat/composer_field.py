@@ -13,7 +13,7 @@ from PySide6.QtGui import (
     QTextBlockFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QSizePolicy, QTextEdit, QWidget
 
 from devflow.ui.look import Look
 
@@ -26,6 +26,8 @@ class ComposerField(QTextEdit):
     """Plain text only. `submitted` on Enter; the text stays until whoever sends it has recorded it."""
 
     submitted = Signal()
+    escaped = Signal()
+    """Escape that nothing else wanted: no popup, no composition, no selection."""
     focused = Signal(bool)
     paged = Signal(int)
     """Page Up and Page Down scroll what is above, not these few lines."""
@@ -90,7 +92,14 @@ class ComposerField(QTextEdit):
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
             self.paged.emit(-1 if event.key() == Qt.Key.Key_PageUp else 1)
             return
+        if event.key() == Qt.Key.Key_Escape and self._escape_is_free:
+            self.escaped.emit()  # and on to what is around the field: the editor of a question closes by it
         super().keyPressEvent(event)
+
+    @property
+    def _escape_is_free(self) -> bool:
+        taken = self._composing or self._just_composed or self.textCursor().hasSelection()
+        return not taken and QApplication.activePopupWidget() is None
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         was = self._composing
