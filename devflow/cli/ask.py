@@ -38,6 +38,10 @@ EVENTS = {
 }
 """What `--json` lists of a turn; text comes whole, as the answer."""
 
+GO_ON = N_("The conversation is kept: Continue in DevFlow's window goes on from there. A narrower question needs less.")
+HINTS = {"output_limit": GO_ON, "step_limit": GO_ON, "repeated_calls": GO_ON}
+"""What to do about the problems whose own hint names a button, which a terminal lacks."""
+
 
 def add(parser: Parser) -> None:
     parser.add_argument("message", metavar="MESSAGE", nargs="?", help="the question; - reads it from standard input")
@@ -79,12 +83,18 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
         unsubscribe()
     if printer.failure is not None:
         raise printer.failure
-    _raise_failure(run)
+    failure = _failure(run)
+    if failure is not None and not await _has_answered(core, run):
+        raise failure
     report = await _report(core, run)
     if output.json:
-        output.value({**report, "events": [_event(event) for event in told if type(event) in EVENTS]})
+        problem = output.described(failure) if failure is not None else None
+        events = [_event(event) for event in told if type(event) in EVENTS]
+        output.value({**report, "problem": problem, "events": events})
     else:
         _say_sources(output, report)
+    if failure is not None:
+        raise failure
     return 0
 
 
@@ -173,14 +183,20 @@ class _Printer:
         self._last = text[-1:] or self._last
 
 
-def _raise_failure(run: Run) -> None:
+def _failure(run: Run) -> UserFacing | None:
     match run.state, run.problem:
         case RunState.COMPLETED, _:
-            return
+            return None
         case _, Problem() as problem:
-            raise _Failed(problem)
+            return _Failed(problem)
         case _:
-            raise Refused(N_("The run ended as {state}."), N_("Ask again; the log says more."), state=run.state.value)
+            return Refused(N_("The run ended as {state}."), N_("Ask again; the log says more."), state=run.state.value)
+
+
+async def _has_answered(core: Core, run: Run) -> bool:
+    """Whether there is text to give, although the run failed."""
+    path = await core.conversations.path(run.conversation_id)
+    return path.messages[-1].role is Role.ASSISTANT and bool(path.messages[-1].content.strip())
 
 
 class _Failed(UserFacing):
@@ -188,7 +204,7 @@ class _Failed(UserFacing):
 
     def __init__(self, problem: Problem) -> None:
         self.code = problem.code  # type: ignore[misc]  # the problem's own, instead of one for the class
-        super().__init__(problem.message, problem.hint, **dict(problem.params or {}))
+        super().__init__(problem.message, HINTS.get(problem.code, problem.hint), **dict(problem.params or {}))
 
 
 async def _report(core: Core, run: Run) -> dict[str, Any]:

@@ -51,13 +51,16 @@ class Output:
 
     def error(self, problem: UserFacing) -> None:
         """One line: what, why, what to do; or `{"error": {code, message, hint}}`."""
-        message, hint = problem.render(self.t), problem.render_hint(self.t)
         if self.json:
-            shown = {"error": {"code": problem.code, "message": message, "hint": hint}}
-            self._aside(json.dumps(shown, ensure_ascii=False) + "\n")
+            self._aside(json.dumps({"error": self.described(problem)}, ensure_ascii=False) + "\n")
         else:
+            message, hint = problem.render(self.t), problem.render_hint(self.t)
             said = one_line(" ".join(filter(None, (message[:SAID_MAX], hint[:SAID_MAX]))))
             self._aside(f"devflow: {said}\n")
+
+    def described(self, problem: UserFacing) -> dict[str, str]:
+        """A problem as `--json` shows it."""
+        return {"code": problem.code, "message": problem.render(self.t), "hint": problem.render_hint(self.t)}
 
     def _aside(self, text: str) -> None:
         """Standard error is the last place to say anything: that it fails can be told nowhere."""

@@ -119,3 +119,27 @@ async def test_a_failing_server_is_an_error_with_what_to_do(bench: Bench, server
     assert asked.code == 1
     assert asked.out == ""
     assert '"hint"' in asked.err
+
+
+async def test_an_answer_cut_at_the_output_limit_is_printed_with_its_problem(
+    bench: Bench, server: OpenAIServer, home: Path
+) -> None:
+    server.script(Turn("Half of an", finish="length"), Turn("Half of an", finish="length"))
+    asked = devflow(home, "ask", "Is it?", "--json")
+    assert asked.code == 1
+    assert (asked.value["answer"], asked.value["state"]) == ("Half of an", "failed")
+    assert asked.value["problem"] == asked.error
+    assert asked.error["code"] == "output_limit"
+    assert "window" in asked.error["hint"]
+    said = devflow(home, "ask", "Is it?")
+    assert (said.code, said.out) == (1, "Half of an\n")
+    assert "window" in said.err
+
+
+async def test_an_answer_that_breaks_off_is_printed_with_its_problem(
+    bench: Bench, server: OpenAIServer, home: Path
+) -> None:
+    server.script(Turn("Half of an", cut=True))
+    asked = devflow(home, "ask", "Is it?", "--json")
+    assert (asked.code, asked.value["answer"]) == (1, "Half of an")
+    assert asked.value["problem"]["message"]
