@@ -70,6 +70,24 @@ async def test_archive_and_restore_by_clicks_with_undo(desk: Desk) -> None:
 
 
 @at_the_desk
+async def test_undo_of_an_archive_chooses_the_entry_that_came_back(desk: Desk) -> None:
+    for title in ("One", "Two", "Three"):
+        await desk.add(title, Status.PUBLISHED)
+    await open_first(desk, "Three")
+    QTest.keyClick(desk.library.list, Key.Key_J)
+    await eventually(lambda: shown(desk) == "Two")
+
+    desk.click("archiveEntryButton")
+    await eventually(lambda: sorted(desk.library_titles()) == ["One", "Three"] and shown(desk) in ("One", "Three"))
+    desk.click("libraryUndoButton")
+    await eventually(lambda: sorted(desk.library_titles()) == ["One", "Three", "Two"])
+    await eventually(lambda: shown(desk) == "Two")
+    current = desk.library.model.entry(desk.library.list.current_id)
+    assert current is not None
+    assert current.title == "Two"
+
+
+@at_the_desk
 async def test_a_new_entry_waits_in_the_inbox_or_is_published_at_once(desk: Desk, dialogs: ScriptedDialogs) -> None:
     await desk.open_library()
 

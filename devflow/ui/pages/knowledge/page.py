@@ -36,6 +36,7 @@ class KnowledgePage(QWidget):
         self._ctx = ctx
         self._view = LibraryView()
         self._known = False
+        self._back: str | None = None  # what Undo brought back, until it is in the list
         self._pinned: str | None = None
         self._missed: frozenset[str] = frozenset()
         self._narrow = False
@@ -144,6 +145,9 @@ class KnowledgePage(QWidget):
         if pinned is not None and self.list.current_id != pinned:
             self._pinned = pinned  # Qt makes the first of new rows the current one where the list has the keyboard
             self.list.go_to(pinned)
+        back, self._back = self._back, None
+        if self.model.row_of(back) >= 0:
+            self.list.go_to(back)
         everything = sum(facets.statuses.values()) or (await knowledge.knowledge_stats()).total
         self.facets.show_facets(facets, view)
         self.pane.show_view(view, len(order), everything)
@@ -263,6 +267,8 @@ class KnowledgePage(QWidget):
     def _decided(self, decided: Decided) -> None:
         self.model.put(decided.entries)
         if decided.took_back:
+            self._back = decided.entries[0].id if decided.entries else None
+            self._reader.ask()
             self.bar.show_message(self._ctx.t("Undone: {act}", act=decided.step.words))
         else:
             self.bar.show_undo(decided.step.words, self.review.undo)
