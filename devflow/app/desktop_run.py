@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QApplication
 
 from devflow.app import logs
 from devflow.app.desktop_instance import OnlyOne
+from devflow.app.display import check_display
 from devflow.app.paths import AppPaths
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import Translator
@@ -37,7 +38,11 @@ log = logging.getLogger(__name__)
 
 
 def run(paths: AppPaths, arguments: Sequence[str] = ()) -> int:
-    """Show the window until it is closed; returns the exit code. A second start for the same home raises the first."""
+    """Show the window until it is closed; returns the exit code. A second start for the same home raises the first.
+
+    Raises Refused where there is no display.
+    """
+    check_display(os.environ)
     logs.set_up(paths)
     app = make_application(arguments)
     only = OnlyOne(paths.home)
