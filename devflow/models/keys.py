@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SERVICE = "DevFlow"
-NOTICE = N_("No system keychain: the key is in a file only you can read")
+NOTICE = N_("Keys are kept in a file only you can read: no system keychain was found")
 KEY_MAX = 2_000  # characters; the Windows keychain holds 1,280
 _GROUP = "home"
 

@@ -78,7 +78,7 @@ async def test_a_key_goes_to_the_keychain_and_is_never_shown_again(
 
 
 async def test_without_a_keychain_the_window_says_that_the_key_is_in_a_file(start: Start, paths: AppPaths) -> None:
-    words = "No system keychain: the key is in a file only you can read"
+    words = "Keys are kept in a file only you can read: no system keychain was found"
     with OpenAIServer(key=KEY) as server:
         async with start() as person:
             async with settings(person) as dialog:
