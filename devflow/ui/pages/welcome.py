@@ -138,10 +138,7 @@ class WelcomeView(QScrollArea):
     def _show_sentence(self, offline: bool) -> None:
         t = self._ctx.t
         if offline:
-            text = t(
-                "It works right now: the offline assistant answers by quoting entries and pages."
-                " The steps below can wait."
-            )
+            text = t("It works right now: the offline assistant answers by quoting entries. The steps below can wait.")
         else:
             text = t("A model is connected. What it learns with you goes to the inbox first; you decide what stays.")
         self._sentence.setText(text)

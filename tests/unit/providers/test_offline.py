@@ -122,6 +122,7 @@ def test_nothing_found_is_said_plainly_with_what_to_do() -> None:
     assert english.startswith("Nothing in your knowledge matches this question.")
     for advice in ("Connect a model", "Add an entry", "Load the samples"):
         assert advice in english
+    assert "quote published entries, and" in english
     assert ask("怎么训练鲸鱼？", library=NothingFound()).startswith("你的知识中没有与这个问题相关的内容。")
 
 
