@@ -107,6 +107,23 @@ async def test_what_undo_brings_back_is_no_new_arrival(desk: Desk) -> None:
 
 
 @at_the_desk
+async def test_undo_selects_what_it_brought_back_and_not_its_neighbour(desk: Desk) -> None:
+    for place, title in enumerate(("First", "Second", "Third", "Fourth")):
+        await desk.add(title, confidence=0.9 - place / 10)
+    await desk.arrive("First", "Second", "Third", "Fourth")
+    desk.press(Key.Key_J)
+    for key in (Key.Key_R, Key.Key_A):
+        assert desk.current() == "Second"
+        desk.press(key)
+        assert desk.current() == "Third"
+        await eventually(lambda: "“Second”" in desk.said() and not desk.said().startswith("Undone"))
+        desk.click("undoButton")
+        await eventually(lambda: desk.said().startswith("Undone"))
+        await desk.until_listed("First", "Second", "Third", "Fourth")
+        await eventually(lambda: desk.current() == "Second")
+
+
+@at_the_desk
 async def test_a_link_to_a_candidate_selects_it(desk: Desk) -> None:
     await desk.add("First", confidence=0.9)
     wanted = await desk.add("Second", confidence=0.8)
