@@ -6,11 +6,15 @@ from PySide6.QtCore import QObject
 
 from devflow.domain.conversation import OFFLINE
 from devflow.domain.errors import InvalidInput
-from devflow.domain.events import ExtractionChanged
+from devflow.domain.events import ExtractionChanged, RunChanged
 from devflow.domain.knowledge import Status
+from devflow.domain.run import RunState
 from devflow.providers import urls
 from devflow.ui.context import UiContext
+from devflow.ui.models.troubled import Troubled
 from devflow.ui.widgets.rail import RailButton
+
+_OUT_OF_REACH = ("unreachable", "silent", "server_error")
 
 
 class StatusFeed(QObject):
@@ -20,10 +24,13 @@ class StatusFeed(QObject):
         super().__init__(parent)
         self._ctx = ctx
         self._inbox = inbox
+        self._troubled = Troubled.of(ctx)
         ctx.events.entries_changed.connect(self.refresh_library)
         ctx.events.providers_changed.connect(self.refresh_provider)
         ctx.events.settings_changed.connect(self.refresh_provider)
         ctx.events.extraction_changed.connect(self._extraction)
+        ctx.events.run_changed.connect(self._run_changed)
+        self._troubled.changed.connect(self.refresh_provider)
 
     def refresh(self) -> None:
         self.refresh_library()
@@ -58,8 +65,21 @@ class StatusFeed(QObject):
             return
         config = await self._ctx.services.models.get(choice.provider_id)
         place = t("{provider} · this machine", provider=config.name) if _is_local(config.base_url) else config.name
-        say("provider", "dot", place, "good", "settings:providers")
+        tone = "trouble" if choice.provider_id in self._troubled else "good"
+        say("provider", "dot", place, tone, "settings:providers")
         say("extraction", "download", await self._extraction_at_rest(), "", "settings:knowledge")
+
+    def _run_changed(self, event: RunChanged) -> None:
+        if event.state in (RunState.FAILED, RunState.COMPLETED):
+            self._ctx.tasks.launch(self._judge(event.run_id), what="judge the provider", owner=self)
+
+    async def _judge(self, run_id: str) -> None:
+        """Whether the server could be had: a failure for other reasons says nothing about it."""
+        run = await self._ctx.services.conversations.run(run_id)
+        if run.state is RunState.COMPLETED:
+            self._troubled.answered(run.choice.provider_id)
+        elif run.problem is not None and run.problem.code in _OUT_OF_REACH:
+            self._troubled.failed(run.choice.provider_id)
 
     async def _extraction_at_rest(self) -> str:
         t = self._ctx.t

@@ -21,14 +21,16 @@ class Standing:
 OFFLINE_COLOR = "success"
 
 
-def standing(t: Translator, edit: ProviderEdit, place: str | None) -> Standing:
-    """How a provider stands, in a dot and a few words. `place` is where keys are kept."""
+def standing(t: Translator, edit: ProviderEdit, place: str | None, *, troubled: bool = False) -> Standing:
+    """How a provider stands, in a dot and a few words. `place` is where keys are kept; `troubled`: an answer failed."""
     if edit.is_new:
         return Standing(None, t("Not saved yet"))
     if edit.changed:
         return Standing(None, t("Changed, not saved"))
     if not edit.models:
         return Standing("warning", t("No model chosen"))
+    if troubled and edit.reach is not Reach.RUNNING:
+        return Standing("warning", t("Not running") if edit.reach is Reach.SILENT else t("The answer failed"))
     if edit.is_local:
         return _local(t, edit)
     report = edit.last_test

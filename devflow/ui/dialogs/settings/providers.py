@@ -15,7 +15,9 @@ from devflow.domain.provider import LineState, Probe, ProviderDraft, TestLine
 from devflow.providers.presets import Preset
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.provider_edit import ProviderEdit, Reach
+from devflow.ui.dialogs.settings.provider_words import Standing, standing
 from devflow.ui.models.refresh import Refresher
+from devflow.ui.models.troubled import Troubled
 
 if TYPE_CHECKING:
     from devflow.models.keys import Place
@@ -49,6 +51,8 @@ class Providers(QObject):
         """Where keys are kept, once it is known."""
         self._count = 0
         self._busy = False
+        self._t, self._troubled = ctx.t, Troubled.of(ctx)
+        self._troubled.changed.connect(self.listed)
         self._reread = Refresher(ctx.tasks, self._reload, "read the providers", self)
         ctx.events.providers_changed.connect(self._changed_elsewhere)
 
@@ -66,6 +70,10 @@ class Providers(QObject):
     def preset(self, id: str) -> Preset:
         known = {preset.id: preset for preset in self.presets}
         return known.get(id, self.presets[-1])
+
+    def standing(self, edit: ProviderEdit) -> Standing:
+        """What the list says of it."""
+        return standing(self._t, edit, self.place, troubled=edit.id in self._troubled)
 
     @property
     def news(self) -> int:
@@ -210,6 +218,8 @@ class Providers(QObject):
             edit.lines = {line.what: line for line in report.lines}
             if edit.config is not None and not edit.changed:
                 await self._models.save_test(edit.id, report)
+                if report.usable:
+                    self._troubled.answered(edit.id)
             elif not edit.models and _said_ok(report.lines, Probe.MODELS):
                 await self.adopt_models(edit)
                 edit.tested = edit.tests()

@@ -13,7 +13,7 @@ from devflow.ui.dialogs.settings.page import SettingsPage
 from devflow.ui.dialogs.settings.provider_edit import ProviderEdit
 from devflow.ui.dialogs.settings.provider_form import ProviderForm
 from devflow.ui.dialogs.settings.provider_list import ProviderList, ProviderRow
-from devflow.ui.dialogs.settings.provider_words import OFFLINE_COLOR, Standing, standing
+from devflow.ui.dialogs.settings.provider_words import OFFLINE_COLOR, Standing
 from devflow.ui.dialogs.settings.roles_row import RolesRow
 from devflow.ui.widgets import Button, FlowLayout, Label, NoticeStrip, Paragraph
 
@@ -76,7 +76,7 @@ class ProvidersPage(SettingsPage):
     def _show_rows(self) -> None:
         t, current = self._ctx.t, self.list.current
         rows = [
-            ProviderRow(edit, edit.name.strip() or t("No name yet"), standing(t, edit, self._providers.place))
+            ProviderRow(edit, edit.name.strip() or t("No name yet"), self._providers.standing(edit))
             for edit in self._providers.edits
         ]
         offline = ProviderRow(None, t("Offline assistant"), Standing(OFFLINE_COLOR, t("Always available")))
