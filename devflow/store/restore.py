@@ -45,7 +45,7 @@ def _move_aside(database: Path) -> Path | None:
 
 
 def _check(paths: Places, backup: Path) -> None:
-    if not backup.is_file():
+    if not _is_file(backup):
         raise InvalidInput(
             "file", N_("There is no file {path}."), N_("`devflow doctor` names the newest backup."), path=backup
         )
@@ -66,6 +66,14 @@ def _check(paths: Places, backup: Path) -> None:
             path=backup,
             revision=revision,
         )
+
+
+def _is_file(path: Path) -> bool:
+    """A name that no file can have (too long, a loop of links) is no file either."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _refuse_in_use(database: Path) -> None:
