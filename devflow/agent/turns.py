@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 CLOSE_S = 1.0
 """Closing waits at most so long for streams to let go."""
 
-AGAIN_S = 1.0
-"""A run's end that the disk refuses to record is recorded after so many seconds, or after as many more."""
+AGAIN_S, AGAIN_TIMES = 1.0, 30
+"""A run's end that the disk refuses to record is tried again after so many seconds, so many times."""
 
 Why = Literal["", "cancel", "close", "elsewhere"]
 """Why a run's task is stopped: by the user, with the application, or because another process has ended the run."""
@@ -233,12 +233,12 @@ class Turns:
         self._announce_end(*await self._engine.db.write(lambda unit: (settle(unit), _tip(unit.session, run_id))))
 
     async def _fail(self, run_id: str, problem: Problem) -> None:
-        """Record the failure; where the disk refuses even that, again until it does not or the run is stopped."""
+        """Record the failure; where the disk refuses even that, again for a while. The next start mends the rest."""
 
         def settle(unit: Unit) -> tuple[Run | None, str]:
             return settle_failed(unit, run_id, problem), _tip(unit.session, run_id)
 
-        while True:
+        for _ in range(AGAIN_TIMES):
             try:
                 ended = await self._engine.db.write(settle)
             except DatabaseProblem as refusal:

@@ -7,7 +7,6 @@ when it only ties words together, and words that stand side by side as in the qu
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from math import log
 from devflow.domain.knowledge import Entry
 from devflow.domain.text import fold
 from devflow.retrieval.query import Query, Term
-from devflow.store import search_lookup
+from devflow.store import search_lookup, tolerant
 from devflow.store.database import Session
 from devflow.store.search_lookup import Scope, Text
 
@@ -108,9 +107,8 @@ def fields_of(entry: Entry) -> Fields:
 
 
 def _folded(text: Text) -> Fields:
-    return Fields(
-        fold(text.title), "" if text.tags == "[]" else fold("\n".join(json.loads(text.tags))), fold(text.content)
-    )
+    tags = () if text.tags == "[]" else tolerant.texts(tolerant.json_value(text.tags))
+    return Fields(fold(tolerant.text(text.title)), fold("\n".join(tags)), fold(tolerant.text(text.content)))
 
 
 def _rarity(total: int, count: int) -> float:

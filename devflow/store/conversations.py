@@ -27,6 +27,7 @@ from devflow.domain.ids import new_id
 from devflow.domain.knowledge import Project
 from devflow.domain.messages import N_
 from devflow.domain.run import ACTIVE_STATES, RunState
+from devflow.store import tolerant
 from devflow.store.database import Unit
 from devflow.store.schema import ConversationRow, MessageRow, ProjectRow, RunRow
 
@@ -191,8 +192,8 @@ def path_to(session: Session, message_id: str | None) -> tuple[Message, ...]:
     found: list[Message] = []
     at: str | None = message_id
     while at is not None and at in by_id:
-        found.append(by_id[at])
-        at = by_id[at].parent_id
+        found.append(by_id.pop(at))
+        at = found[-1].parent_id
     return tuple(reversed(found))
 
 
@@ -236,7 +237,7 @@ def newest_leaf_below(session: Session, message_id: str) -> str:
     newest = {parent: id for id, parent in rows}
     at = message_id
     while at in newest:
-        at = newest[at]
+        at = newest.pop(at)
     return at
 
 
@@ -294,7 +295,7 @@ def _select() -> Select[*tuple[Any, ...]]:
 
 
 def _to_conversation(row: Row[Any]) -> Conversation:
-    draft: Mapping[str, Any] = row.draft or {}
+    draft = tolerant.mapping(row.draft)
     return Conversation(
         id=row.id,
         title=row.title,
@@ -306,7 +307,7 @@ def _to_conversation(row: Row[Any]) -> Conversation:
         pinned=row.pinned,
         retrieval=row.retrieval,
         model=ModelChoice(row.provider_id, row.model) if row.provider_id and row.model else None,
-        draft=Draft(draft.get("text", ""), tuple(draft.get("references", ()))),
+        draft=Draft(tolerant.text(draft.get("text")), tolerant.texts(draft.get("references"))),
         queued=row.queued,
         created_at=row.created_at,
         updated_at=row.updated_at,
@@ -342,7 +343,7 @@ def _path_up() -> Select[*tuple[Any, ...]]:
     ids = select(MessageRow.id, MessageRow.parent_id).where(MessageRow.id == bindparam("leaf"))
     up = ids.cte("up", recursive=True)
     above = aliased(MessageRow)
-    up = up.union_all(select(above.id, above.parent_id).join(up, above.id == up.c.parent_id))
+    up = up.union(select(above.id, above.parent_id).join(up, above.id == up.c.parent_id))  # a ring ends too
     return _message_columns().join(up, up.c.id == MessageRow.id)
 
 
@@ -362,6 +363,6 @@ def _message_of(row: Sequence[Any]) -> Message:
         reasoning=reasoning,
         provider_id=provider,
         model=model,
-        usage=Usage(usage.get("input_tokens"), usage.get("output_tokens")) if usage else None,
+        usage=Usage(usage.get("input_tokens"), usage.get("output_tokens")) if isinstance(usage, Mapping) else None,
         extracted_at=extracted_at,
     )

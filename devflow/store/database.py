@@ -28,6 +28,7 @@ from devflow.domain.errors import DatabaseProblem, InvalidInput
 from devflow.domain.events import Change, Changes, Hub
 from devflow.domain.ids import now
 from devflow.domain.messages import N_
+from devflow.store import tolerant
 from devflow.store.schema import ChangeRow
 
 T = TypeVar("T")
@@ -167,6 +168,7 @@ def open_engine(path: Path) -> Engine:
         URL.create("sqlite", database=str(path)),
         poolclass=StaticPool,
         connect_args={"check_same_thread": False, "timeout": 15},
+        json_deserializer=tolerant.json_value,
     )
 
     @event.listens_for(engine, "connect")
@@ -223,6 +225,8 @@ def refusals() -> Iterator[None]:
     except (DatabaseError, sqlite3.DatabaseError) as error:
         cause = error.orig if isinstance(error, DatabaseError) else error
         hint = WHAT_THE_DISK_SAYS.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF)
+        if hint is None and str(cause).startswith(("Could not decode to UTF-8", "malformed JSON", "integer overflow")):
+            hint = WHAT_THE_DISK_SAYS[sqlite3.SQLITE_CORRUPT]  # of a row that was edited by hand
         if hint is None:
             raise
         raise DatabaseProblem(N_("The database cannot be used: {reason}."), hint, reason=cause) from error

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from devflow.domain.errors import InvalidTransition, NotFound, StaleVersion
+from devflow.domain.errors import DatabaseProblem, InvalidTransition, NotFound, StaleVersion
 from devflow.domain.events import Aggregate
 from devflow.domain.ids import new_id
 from devflow.domain.knowledge import (
@@ -32,7 +32,7 @@ from devflow.domain.knowledge import (
 )
 from devflow.domain.messages import N_
 from devflow.domain.text.folding import duplicate_key
-from devflow.store import erasure, projects, search_index, timeline
+from devflow.store import erasure, projects, search_index, timeline, tolerant
 from devflow.store.database import Unit
 from devflow.store.schema import EntryLinkRow, EntryRow, ProjectRow
 from devflow.store.timeline import Act
@@ -53,7 +53,8 @@ BEFORE = "before"
 def get(session: Session, id: str) -> Entry:
     """The entry, whatever its status; raises NotFound."""
     row = _row(session, id)
-    return to_entry(row, projects.get(session, row.project_id) if row.project_id else None)
+    project = session.get(ProjectRow, row.project_id) if row.project_id else None
+    return to_entry(row, projects.to_project(project) if project is not None else None)
 
 
 def get_many(session: Session, ids: Iterable[str]) -> tuple[Entry, ...]:
@@ -62,7 +63,7 @@ def get_many(session: Session, ids: Iterable[str]) -> tuple[Entry, ...]:
     if not wanted:
         return ()
     found = {
-        row.id: to_entry(row, projects.to_project(project) if row.project_id else None)
+        row.id: to_entry(row, projects.to_project(project) if project is not None else None)
         for row, project in session.execute(_many(), {"ids": wanted})
     }
     return tuple(found[id] for id in wanted if id in found)
@@ -91,22 +92,32 @@ def links(session: Session, id: str, relation: str = "similar") -> tuple[tuple[s
 
 
 def to_entry(row: EntryRow, project: Project | None) -> Entry:
+    """Raises DatabaseProblem for a row of a kind or a status that there is not."""
+    try:
+        kind, status = Kind(row.kind), Status(row.status)
+    except ValueError as error:
+        raise DatabaseProblem(
+            N_("The entry {id} cannot be read: {reason}."),
+            N_("Run `devflow doctor`: it names the newest good backup."),
+            id=row.id,
+            reason=error,
+        ) from error
     return Entry(
         id=row.id,
-        kind=Kind(row.kind),
-        title=row.title,
-        content=row.content,
-        tags=tuple(row.tags),
-        status=Status(row.status),
+        kind=kind,
+        title=tolerant.text(row.title),
+        content=tolerant.text(row.content),
+        tags=tolerant.texts(row.tags),
+        status=status,
         confidence=row.confidence,
-        reuse_count=row.reuse_count,
+        reuse_count=tolerant.number(row.reuse_count),
         project=project,
         source_ref=row.source_ref,
         created_at=row.created_at,
         updated_at=row.updated_at,
         published_at=row.published_at,
         archived_at=row.archived_at,
-        version=row.version,
+        version=tolerant.number(row.version),
         evidence=_evidence(row.evidence),
         embedding=Embedding(
             status=EmbeddingStatus(row.embedding_status),
@@ -281,7 +292,7 @@ def _written(
     unit.session.flush()
     timeline.record(unit, row.id, event, act, changes, detail)
     if text_changed:
-        search_index.put(unit, row.id, row.title, row.content, row.tags)
+        search_index.put(unit, row.id, row.title, row.content, tolerant.texts(row.tags))
     unit.changed(Aggregate.ENTRY, row.id)
     return get(unit.session, row.id)
 
@@ -312,10 +323,11 @@ def _text(instant: datetime | None) -> str | None:
     return None if instant is None else instant.isoformat()
 
 
-def _evidence(value: Mapping[str, Any] | None) -> Evidence | None:
-    if value is None:
+def _evidence(value: object) -> Evidence | None:
+    if not isinstance(value, Mapping):
         return None
-    return Evidence(tuple(value.get("message_ids", ())), value.get("quote", ""), value.get("role", ""))
+    ids = tolerant.texts(value.get("message_ids"))
+    return Evidence(ids, tolerant.text(value.get("quote")), tolerant.text(value.get("role")))
 
 
 def _evidence_value(evidence: Evidence | None) -> dict[str, Any] | None:

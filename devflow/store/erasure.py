@@ -8,6 +8,7 @@ from sqlalchemy import Text, cast, select, update
 from sqlalchemy.orm import Session
 
 from devflow.domain.events import Aggregate
+from devflow.store import tolerant
 from devflow.store.database import Unit
 from devflow.store.schema import EntryEventRow, ReceiptRow
 
@@ -15,8 +16,8 @@ from devflow.store.schema import EntryEventRow, ReceiptRow
 def former_texts(session: Session, entry_id: str) -> tuple[str, ...]:
     """Titles and contents that the entry has had, as its events tell them."""
     changes = session.scalars(select(EntryEventRow.changes).where(EntryEventRow.entry_id == entry_id))
-    texts = [text for each in changes for name in ("title", "content") for text in each.get(name, ())]
-    return tuple(text for text in texts if isinstance(text, str))
+    pairs = [tolerant.mapping(each).get(name) for each in changes for name in ("title", "content")]
+    return tuple(text for pair in pairs for text in tolerant.texts(pair))
 
 
 def blank_events(unit: Unit, entry_id: str) -> None:

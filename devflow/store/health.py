@@ -10,7 +10,7 @@ from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Hub
 from devflow.domain.health import Finding, failed, of_problem, ok, warning
 from devflow.domain.messages import N_
-from devflow.store import search_index
+from devflow.store import rules, search_index
 from devflow.store.backup import is_good, newest_first, reader
 from devflow.store.database import Database, refusals
 from devflow.store.migrate import Places, corrupt, newest_revision, pending_changes, stored_revision
@@ -80,9 +80,19 @@ def _opened(paths: Places) -> list[Finding]:
     try:
         differing = pending_changes(database.engine)
         wrong = database.run_read(search_index.check)
+        broken = database.run_read(rules.broken_entries)
     finally:
         database.close()
     found = []
+    if broken:
+        found.append(
+            failed(
+                "entries",
+                N_("Entries do not hold what entries hold: {ids}."),
+                N_("Edit each and save it, or restore a backup."),
+                ids=", ".join(broken),
+            )
+        )
     if differing:
         found.append(
             failed(

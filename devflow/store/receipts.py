@@ -124,7 +124,15 @@ def _to_json(lookup: Lookup) -> dict[str, Any]:
             assert_never(lookup)
 
 
-def _from_json(raw: Mapping[str, Any]) -> Lookup:
+def _from_json(raw: object) -> Lookup:
+    """A receipt that cannot be read counts as a lookup that failed: it is shown, and never sent again as it was."""
+    try:
+        return _lookup_of(raw)
+    except (KeyError, TypeError, ValueError) as error:
+        return LookupFailed(f"the receipt cannot be read ({type(error).__name__})")
+
+
+def _lookup_of(raw: Any) -> Lookup:
     match raw["is"]:
         case "injected":
             items = tuple(InjectedItem(**{**item, "matched": tuple(item["matched"])}) for item in raw["items"])

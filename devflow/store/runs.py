@@ -26,7 +26,7 @@ from devflow.domain.run import (
     Transcript,
     arguments_hash,
 )
-from devflow.store import conversations
+from devflow.store import conversations, tolerant
 from devflow.store.database import Unit
 from devflow.store.schema import RunRow, ToolCallRow
 
@@ -179,7 +179,7 @@ def write_measure(unit: Unit, id: str, measure: Measure) -> None:
 
 
 def tip_of(row: RunRow) -> str:
-    return str(row.options.get(_TIP, row.user_message_id))
+    return str(tolerant.mapping(row.options).get(_TIP, row.user_message_id))
 
 
 def tools_of(session: Session, id: str) -> tuple[str, ...] | None:
@@ -193,7 +193,9 @@ def transcript(session: Session, id: str) -> Transcript:
     row = row_of(session, id)
     messages: list[Message] = []
     at: str | None = tip_of(row)
-    while at is not None:
+    seen: set[str] = set()
+    while at is not None and at not in seen:
+        seen.add(at)
         messages.append(conversations.message(session, at))
         at = None if at == row.user_message_id else messages[-1].parent_id
     messages.reverse()
@@ -295,7 +297,7 @@ def settle_open_calls(unit: Unit, run_id: str) -> tuple[ToolCall, ...]:
 
 
 def to_run(row: RunRow) -> Run:
-    measure: Mapping[str, Any] | None = row.options.get(_MEASURE)
+    options = tolerant.mapping(row.options)
     return Run(
         id=row.id,
         conversation_id=row.conversation_id,
@@ -308,8 +310,15 @@ def to_run(row: RunRow) -> Run:
         problem=_problem_of(row.problem) if row.problem else None,
         created_at=row.created_at,
         finished_at=row.finished_at,
-        measure=Measure(**measure) if measure else None,
+        measure=_measure_of(options.get(_MEASURE)),
     )
+
+
+def _measure_of(value: object) -> Measure | None:
+    try:
+        return Measure(**value) if isinstance(value, Mapping) else None
+    except TypeError:  # of a newer version: it is only shown
+        return None
 
 
 def to_call(row: ToolCallRow) -> ToolCall:

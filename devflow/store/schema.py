@@ -5,7 +5,7 @@ Instants are stored as naive UTC and read as aware UTC. Ids are UUID text. Close
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from sqlalchemy.types import TypeDecorator
 from devflow.domain.conversation import MessageState, Origin, Role
 from devflow.domain.knowledge import EmbeddingStatus, Kind, Status
 from devflow.domain.run import CallState, Risk, RunState
+from devflow.store import tolerant
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -50,8 +51,9 @@ class Instant(TypeDecorator[datetime]):
             raise ValueError("a naive datetime cannot be stored")
         return value.astimezone(UTC).replace(tzinfo=None)
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else value.replace(tzinfo=UTC)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None]:
+        """Instead of the dialect's own, which raises at a value that somebody has edited by hand."""
+        return lambda value: None if value is None else tolerant.instant(value)
 
 
 class Base(DeclarativeBase):

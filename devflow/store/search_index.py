@@ -9,7 +9,6 @@ a part of them. All of it is written in the transaction that writes the entry.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -19,6 +18,7 @@ from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from devflow.domain.text import fold, terms, whole_words
+from devflow.store import tolerant
 from devflow.store.database import Unit
 
 VERSION = 1
@@ -294,7 +294,7 @@ def _words_of(connection: Connection, id: str) -> list[str]:
 
 
 def _tags(raw: Any) -> tuple[str, ...]:
-    return tuple(json.loads(raw))
+    return tolerant.texts(tolerant.json_value(raw))
 
 
 def _batches(connection: Connection, statement: str) -> Iterator[list[Any]]:

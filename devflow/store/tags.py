@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, column, exists, func, literal, select, table, true
+from sqlalchemy import ColumnElement, Text, case, column, exists, func, literal, select, table, true, type_coerce
 from sqlalchemy.orm import Session
 
 from devflow.store.schema import EntryRow
@@ -21,7 +21,8 @@ def has_tag(tag: str) -> ColumnElement[bool]:
 
 def counts(session: Session, where: Sequence[ColumnElement[bool]]) -> Sequence[tuple[str, int]]:
     """(tag as spelled, number of entries) over the entries that `where` selects."""
-    items = func.json_each(EntryRow.tags).table_valued("value")
+    readable = case((func.json_valid(EntryRow.tags) == 1, EntryRow.tags), else_="[]")
+    items = func.json_each(type_coerce(readable, Text)).table_valued("value", "type")
     query = select(items.c.value, func.count()).select_from(EntryRow).join(items, onclause=true())
-    query = query.where(*where).group_by(items.c.value)
+    query = query.where(*where, items.c.type == "text").group_by(items.c.value)
     return session.execute(query).all()

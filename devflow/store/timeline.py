@@ -9,8 +9,11 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Aggregate
 from devflow.domain.knowledge import EventKind, TimelineEvent
+from devflow.domain.messages import N_
+from devflow.store import tolerant
 from devflow.store.database import Unit
 from devflow.store.schema import EntryEventRow
 
@@ -65,13 +68,24 @@ def of_operation(session: Session, operation: str) -> tuple[TimelineEvent, ...]:
 
 
 def to_event(row: EntryEventRow) -> TimelineEvent:
+    """Raises DatabaseProblem for an event of a kind that there is not."""
+    try:
+        event = EventKind(row.event)
+    except ValueError as error:
+        raise DatabaseProblem(
+            N_("The timeline of the entry {id} cannot be read: {reason}."),
+            N_("Run `devflow doctor`: it names the newest good backup."),
+            id=row.entry_id,
+            reason=error,
+        ) from error
+    pairs = tolerant.mapping(row.changes).items()
     return TimelineEvent(
         id=row.id,
         entry_id=row.entry_id,
-        event=EventKind(row.event),
+        event=event,
         actor=row.actor,
         at=row.at,
         operation=row.operation,
-        changes={name: (pair[0], pair[1]) for name, pair in row.changes.items()},
-        detail=row.detail,
+        changes={name: (pair[0], pair[1]) for name, pair in pairs if isinstance(pair, list) and len(pair) == 2},
+        detail=tolerant.mapping(row.detail),
     )
