@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Parser
+from devflow.domain.errors import DatabaseProblem
 
 if TYPE_CHECKING:
     from devflow.app.paths import AppPaths
@@ -41,9 +42,13 @@ def _run(paths: AppPaths, args: Namespace, output: Output) -> int:
 async def _models(paths: AppPaths) -> tuple[Finding, ...]:
     from devflow.app import health
     from devflow.app.core import opened
+    from devflow.domain.health import of_problem
 
-    async with opened(paths) as core:
-        return await health.examine_models(core)
+    try:
+        async with opened(paths) as core:
+            return await health.examine_models(core)
+    except DatabaseProblem as problem:  # a disk that was full when the first start made the database
+        return (of_problem("database", problem),)
 
 
 def _json(finding: Finding, output: Output) -> dict[str, str]:

@@ -104,7 +104,19 @@ def make_private(file: Path) -> None:
 
 
 def reader(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=15)
+    """A connection that only reads, on a disk that has become read-only too (but for a log that waits to be read)."""
+    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=15)
+    try:
+        connection.execute("PRAGMA schema_version")
+    except sqlite3.OperationalError as error:
+        log = file.with_name(f"{file.name}-wal")
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or (log.exists() and log.stat().st_size):
+            return connection  # whoever uses it meets the error
+        connection.close()
+        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    except sqlite3.DatabaseError:
+        pass  # likewise
+    return connection
 
 
 def _sync(file: Path) -> None:

@@ -32,7 +32,11 @@ def examine(paths: Places) -> tuple[Finding, ...]:
     found = [_integrity(paths)]
     if revision == newest_revision(paths.migrations):
         found.append(ok("migrations", N_("The database is at revision {revision}, the newest."), revision=revision))
-        found += _opened(paths)
+        try:
+            with refusals():
+                found += _opened(paths)
+        except DatabaseProblem as problem:  # a full disk, or one that has become read-only
+            found.append(of_problem("database", problem))
     else:
         found.append(
             warning(
