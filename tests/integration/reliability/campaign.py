@@ -58,8 +58,11 @@ class Journal:
                 journal._take(json.loads(line))
         return journal
 
-    def note(self, lines: Iterable[dict[str, Any]], *, killed: bool) -> int:
-        """Take one process's output; returns the number of acknowledged acts."""
+    def note(self, lines: Iterable[dict[str, Any]]) -> int:
+        """Take one process's output; returns the number of acknowledged acts.
+
+        The act that it was at when it was killed, or let go, may have been done or not.
+        """
         acknowledged: list[dict[str, Any]] = []
         begun: dict[tuple[str, ...], dict[str, Any]] = {}
         for line in lines:
@@ -72,7 +75,7 @@ class Journal:
             elif "refused" in line:
                 begun.clear()
         with self.file.open("a", encoding="utf-8") as file:
-            for line in (*acknowledged, *(begun.values() if killed else ())):
+            for line in (*acknowledged, *begun.values()):
                 self._take(line)
                 file.write(json.dumps(line) + "\n")
             file.flush()
@@ -168,7 +171,7 @@ class Campaign:
                 return
             await core.db.write(_insert_shared)
             await core.knowledge.knowledge_approve(SHARED, actor=USER)
-            self.journal.note([{"ack": ["shared", SHARED], "state": 1}], killed=False)
+            self.journal.note([{"ack": ["shared", SHARED], "state": 1}])
 
     async def kill_round(self) -> None:
         """Start one to three processes, let them act for a random while, kill them all, and check everything."""
@@ -177,7 +180,7 @@ class Campaign:
         for process in self._random.sample(processes, len(processes)):
             process.kill()
             self.kills += 1
-        self._note(processes, killed=True)
+        self._note(processes)
         await self.check()
 
     async def crowd_round(self, seconds: float, count: int = 5) -> None:
@@ -186,7 +189,7 @@ class Campaign:
         await asyncio.to_thread(self._watch, processes, seconds)
         for process in processes:
             process.finish()
-        self._note(processes, killed=False)
+        self._note(processes)
         await self.check()
 
     async def check(self) -> None:
@@ -242,9 +245,9 @@ class Campaign:
                 if deadline is None and all(process.lines for process in processes):
                     deadline = time.monotonic() + seconds
 
-    def _note(self, processes: list[Process], *, killed: bool) -> None:
+    def _note(self, processes: list[Process]) -> None:
         for process in processes:
-            self.acts += self.journal.note(process.lines, killed=killed)
+            self.acts += self.journal.note(process.lines)
             if "Traceback" in process.said:
                 raise Lost(f"{process.name} said: {process.said[-2_000:]}")
 

@@ -32,6 +32,6 @@ async def test_the_check_would_find_an_act_that_was_lost(tmp_path: Path) -> None
     campaign = Campaign(tmp_path / "home", seed=1)
     await campaign.prepare()
     await campaign.check()
-    campaign.journal.note([{"ack": ["setting", "p1"], "state": "value p1 7"}], killed=True)
+    campaign.journal.note([{"ack": ["setting", "p1"], "state": "value p1 7"}])
     with pytest.raises(Lost, match="value p1 7"):
         await campaign.check()

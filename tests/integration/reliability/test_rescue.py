@@ -4,7 +4,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,24 +21,6 @@ ADD = ("knowledge", "add", "--kind", "pitfall", "--content", "C", "--title")
 def filled(home: Path) -> Path:
     assert devflow(home, *ADD, "Kept").code == 0
     return home
-
-
-def test_a_home_on_a_disk_that_has_become_read_only_can_still_be_backed_up(filled: Path, tmp_path: Path) -> None:
-    """SQLite makes files beside a database to read it; a folder without permission to is as a read-only disk is."""
-    copy = tmp_path / "copy.db"
-    as_read_only_disk(filled, lambda: backup.back_up(app_paths(filled).database, copy))
-    assert devflow(tmp_path / "other", "restore", str(copy)).code == 0
-    assert "Kept" in devflow(tmp_path / "other", "knowledge", "inbox").out
-
-
-def as_read_only_disk(home: Path, act: Callable[[], object]) -> None:
-    """Root may write everywhere, so the disk is played by what SQLite meets there: no place for its file beside."""
-    beside = app_paths(home).database.with_name("devflow.db-shm")
-    beside.mkdir()
-    try:
-        act()
-    finally:
-        beside.rmdir()
 
 
 def test_a_restore_that_the_disk_refuses_leaves_the_database_where_it_was(filled: Path, tmp_path: Path) -> None:
