@@ -20,6 +20,7 @@ class IconProvider(QObject):
         self._folder = folder
         self._sources: dict[str, str] = {}
         self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
+        self._icons: dict[tuple[str, str, str, int], QIcon] = {}
         theme.changed.connect(self._pixmaps.clear)
 
     def icon(self, name: str, color: str = "text-muted", size: int = 16, on: str | None = None) -> QIcon:
@@ -27,8 +28,14 @@ class IconProvider(QObject):
 
         `size` is the size in px it will be shown at (set the widget's iconSize too).
         """
-        self._source(name)
-        return QIcon(_ThemedEngine(self, name, color, on or color, size))
+        key = (name, color, on or color, size)
+        found = self._icons.get(key)
+        if found is None:
+            self._source(name)
+            # Kept for good: an engine written in Python that Qt frees while a button takes its next icon has been seen
+            # to end the process. There are a few hundred at most, and they share what they render.
+            found = self._icons[key] = QIcon(_ThemedEngine(self, *key))
+        return found
 
     def pixmap(self, name: str, color: str, size: int, ratio: float = 1.0) -> QPixmap:
         """The icon as a pixmap of `size` logical px at device pixel ratio `ratio`."""
