@@ -18,6 +18,7 @@ from devflow.ui.context import Services, Shell, UiContext
 from devflow.ui.crash import CrashReporter
 from devflow.ui.icons import IconProvider
 from devflow.ui.memory import GROUP, recall_geometry, recall_splitters, remember
+from devflow.ui.models.refresh import Refresher
 from devflow.ui.status_feed import StatusFeed
 from devflow.ui.statusline import StatusLine
 from devflow.ui.tasks import TaskOwner
@@ -72,6 +73,8 @@ class MainWindow(QMainWindow):
         self._factories = pages
         self._make_translator = make_translator
         self._language = str(appearance.get("language", "system"))
+        # One reading at a time: of two, the loop may finish the older last, and its theme would stay.
+        self._appearance = Refresher(tasks, self._apply_appearance, "apply the appearance", self)
         self._remembered: dict[str, Any] = dict(remembered)
         self._given_dialogs = dialogs
         self._closing = False
@@ -281,7 +284,7 @@ class MainWindow(QMainWindow):
 
     def _settings_changed(self, groups: frozenset[str]) -> None:
         if "appearance" in groups:
-            self._tasks.launch(self._apply_appearance(), what="apply the appearance")
+            self._appearance.ask()
 
     async def _apply_appearance(self) -> None:
         appearance = await self._services.settings.get("appearance")
