@@ -1,18 +1,37 @@
-"""The project's own line icons (20 grid, stroke 1.5, `currentColor`), coloured by token at paint time."""
+"""The project's own line icons (20 grid, stroke 1.5, `currentColor`), coloured by the theme's tokens."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QByteArray, QObject, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QObject, QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QAbstractButton
+from shiboken6 import isValid
 
 from devflow.ui.theme import ThemeController
 
+IconHolder: TypeAlias = QAbstractButton | QAction
+
+
+class _Wanted(NamedTuple):
+    """Which icon a holder shows: colours are tokens, `size` is in logical px."""
+
+    name: str
+    color: str
+    on: str
+    size: int
+
 
 class IconProvider(QObject):
-    """Renders icons per colour, size and pixel ratio; everything rendered is dropped on a theme change."""
+    """Renders icons per colour, size and pixel ratio, and renews what it has put on buttons when the theme changes.
+
+    Icons are plain pixmaps and never an icon engine written in Python: Qt frees an engine whenever it likes, and that
+    has ended the process.
+    """
 
     def __init__(self, theme: ThemeController, folder: Path) -> None:
         super().__init__(theme)
@@ -20,22 +39,23 @@ class IconProvider(QObject):
         self._folder = folder
         self._sources: dict[str, str] = {}
         self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
-        self._icons: dict[tuple[str, str, str, int], QIcon] = {}
-        theme.changed.connect(self._pixmaps.clear)
+        self._holders: WeakKeyDictionary[IconHolder, _Wanted] = WeakKeyDictionary()
+        theme.changed.connect(self._renew)
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.screenAdded.connect(self._renew)
 
-    def icon(self, name: str, color: str = "text-muted", size: int = 16, on: str | None = None) -> QIcon:
-        """An icon that always has the current theme's colour; `on` is the token when checked.
+    def put(
+        self, holder: IconHolder, name: str, color: str = "text-muted", size: int = 16, on: str | None = None
+    ) -> None:
+        """Show an icon on a button or an action, in the colours of whichever theme is on, until the next `put`.
 
-        `size` is the size in px it will be shown at (set the widget's iconSize too).
+        `size` is the size in px it is shown at (set a button's iconSize too); `on` is the token while checked.
         """
-        key = (name, color, on or color, size)
-        found = self._icons.get(key)
-        if found is None:
-            self._source(name)
-            # Kept for good: an engine written in Python that Qt frees while a button takes its next icon has been seen
-            # to end the process. There are a few hundred at most, and they share what they render.
-            found = self._icons[key] = QIcon(_ThemedEngine(self, *key))
-        return found
+        wanted = _Wanted(name, color, on or color, size)
+        if self._holders.get(holder) != wanted:
+            self._holders[holder] = wanted
+            holder.setIcon(self._icon(wanted))
 
     def pixmap(self, name: str, color: str, size: int, ratio: float = 1.0) -> QPixmap:
         """The icon as a pixmap of `size` logical px at device pixel ratio `ratio`."""
@@ -54,6 +74,22 @@ class IconProvider(QObject):
     def names(self) -> list[str]:
         return sorted(path.stem for path in self._folder.glob("*.svg"))
 
+    def _renew(self, *_: object) -> None:
+        self._pixmaps.clear()
+        for holder, wanted in list(self._holders.items()):
+            if isValid(holder):
+                holder.setIcon(self._icon(wanted))
+
+    def _icon(self, wanted: _Wanted) -> QIcon:
+        icon = QIcon()
+        for ratio in sorted({1.0, *(screen.devicePixelRatio() for screen in QGuiApplication.screens())}):
+            for mode in QIcon.Mode:
+                # Every mode is given, or Qt would tint the missing ones itself.
+                for state, token in ((QIcon.State.Off, wanted.color), (QIcon.State.On, wanted.on)):
+                    shown = "text-disabled" if mode == QIcon.Mode.Disabled else token
+                    icon.addPixmap(self.pixmap(wanted.name, shown, wanted.size, ratio), mode, state)
+        return icon
+
     def _source(self, name: str) -> str:
         if name not in self._sources:
             self._sources[name] = (self._folder / f"{name}.svg").read_text(encoding="utf-8")
@@ -70,43 +106,3 @@ class IconProvider(QObject):
         painter.end()
         pixmap.setDevicePixelRatio(ratio)
         return pixmap
-
-
-class _ThemedEngine(QIconEngine):
-    """Asks the provider at paint time, so that an icon set once follows every theme change."""
-
-    def __init__(self, provider: IconProvider, name: str, color: str, on: str, size: int) -> None:
-        super().__init__()
-        self._provider = provider
-        self._name = name
-        self._color = color
-        self._on = on
-        self._size = size
-
-    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        side = min(rect.width(), rect.height())
-        ratio = painter.device().devicePixelRatio()
-        pixmap = self._provider.pixmap(self._name, self._token(mode, state), side, ratio)
-        painter.drawPixmap(rect.x() + (rect.width() - side) // 2, rect.y() + (rect.height() - side) // 2, pixmap)
-
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        return self.scaledPixmap(size, mode, state, 1.0)
-
-    def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
-        # Qt hands device pixels here, the ratio apart.
-        side = min(size.width(), size.height())
-        pixmap = QPixmap(self._provider.pixmap(self._name, self._token(mode, state), side, 1.0))
-        pixmap.setDevicePixelRatio(scale)
-        return pixmap
-
-    def actualSize(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QSize:
-        side = min(size.width(), size.height())
-        return QSize(side, side)
-
-    def clone(self) -> QIconEngine:
-        return _ThemedEngine(self._provider, self._name, self._color, self._on, self._size)
-
-    def _token(self, mode: QIcon.Mode, state: QIcon.State) -> str:
-        if mode == QIcon.Mode.Disabled:
-            return "text-disabled"
-        return self._on if state == QIcon.State.On else self._color

@@ -5,9 +5,10 @@ import re
 
 import pytest
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QIcon
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtGui import QAction, QColor, QIcon, QIconEngine
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from devflow.app.paths import AppPaths
 from devflow.ui.theme import ThemeController, ThemeMode, Tokens, stylesheet
@@ -42,17 +43,18 @@ def test_both_themes_have_the_same_tokens(paths: AppPaths) -> None:
 def test_a_change_of_theme_reaches_widgets_icons_and_the_palette_at_once(
     qapp: QApplication, qtbot: QtBot, look: Look
 ) -> None:
-    label, icon = QLabel("Text"), look.icons.icon("check", "text", 16)
+    label, action = QLabel("Text"), QAction()
+    look.icons.put(action, "check", "text")
     qtbot.addWidget(label)
-    light = _ink(icon)
+    light = _ink(action.icon())
 
     look.theme.set_mode(ThemeMode.DARK)
 
     label.ensurePolished()
     assert label.palette().color(label.foregroundRole()) == look.theme.color("text")
     assert qapp.palette().window().color() == look.theme.color("surface")
-    assert _ink(icon) == QColor(look.theme.hex("text"))
-    assert _ink(icon) != light
+    assert _ink(action.icon()) == QColor(look.theme.hex("text"))
+    assert _ink(action.icon()) != light
 
 
 def test_the_system_is_followed_until_the_human_chooses(qapp: QApplication, paths: AppPaths) -> None:
@@ -70,8 +72,29 @@ def test_the_system_is_followed_until_the_human_chooses(qapp: QApplication, path
 
 
 def test_a_disabled_icon_has_the_disabled_colour(qapp: QApplication, look: Look) -> None:
-    icon = look.icons.icon("check", "text", 16)
-    assert _ink(icon, QIcon.Mode.Disabled) == look.theme.color("text-disabled")
+    action = QAction()
+    look.icons.put(action, "check", "text")
+    assert _ink(action.icon(), QIcon.Mode.Disabled) == look.theme.color("text-disabled")
+
+
+def test_a_checked_icon_has_the_colour_named_for_it(qapp: QApplication, look: Look) -> None:
+    action = QAction()
+    look.icons.put(action, "pin", "text-muted", on="accent-fg")
+    assert _ink(action.icon(), state=QIcon.State.On) == look.theme.color("accent-fg")
+    assert _ink(action.icon(), QIcon.Mode.Selected) == look.theme.color("text-muted")
+
+
+def test_a_button_that_is_gone_does_not_trouble_a_change_of_theme(qapp: QApplication, look: Look) -> None:
+    button = QToolButton()
+    look.icons.put(button, "check")
+    delete(button)
+    look.theme.set_mode(ThemeMode.DARK)
+    assert look.theme.palette.is_dark
+
+
+def test_no_icon_is_drawn_by_an_engine_written_in_python(look: Look) -> None:
+    """Qt frees engines when it likes; one of ours freed while a button took its next icon ended the process."""
+    assert QIconEngine.__subclasses__() == []
 
 
 @pytest.mark.parametrize("role", ["display", "body", "ui", "code"])
@@ -96,9 +119,9 @@ def test_a_button_is_as_high_as_the_design_says(qapp: QApplication, qtbot: QtBot
         assert button.height() == height
 
 
-def _ink(icon: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal) -> QColor:
+def _ink(icon: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal, state: QIcon.State = QIcon.State.Off) -> QColor:
     """The colour of the icon's most opaque pixel."""
-    image = icon.pixmap(QSize(16, 16), mode).toImage()
+    image = icon.pixmap(QSize(16, 16), mode, state).toImage()
     pixels = [image.pixelColor(x, y) for x in range(16) for y in range(16)]
     inked = max(pixels, key=lambda pixel: pixel.alpha())
     return QColor(inked.red(), inked.green(), inked.blue())

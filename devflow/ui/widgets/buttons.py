@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -182,7 +182,7 @@ class IconButton(QToolButton):
 
     def set_icon(self, icon: str, color: str | None = None) -> None:
         self._color = color or self._color
-        self.setIcon(self._look.icons.icon(icon, self._color, self._side, self._on))
+        self._look.icons.put(self, icon, self._color, self._side, self._on)
         self.setIconSize(QSize(self._side, self._side))
 
     def set_name(self, name: str, key: str | None = None) -> None:
@@ -196,9 +196,9 @@ class SendButton(QToolButton):
     def __init__(self, look: Look, name: str, *, stop: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "stop" if stop else "send")
-        icon: QIcon = look.icons.icon("stop" if stop else "arrow-up", "text" if stop else "accent-text", 16)
-        self.setIcon(icon)
-        self.setIconSize(QSize(14, 14) if stop else QSize(16, 16))
+        side = 14 if stop else 16
+        look.icons.put(self, "stop" if stop else "arrow-up", "text" if stop else "accent-text", side)
+        self.setIconSize(QSize(side, side))
         self.setAccessibleName(name)
         self.setToolTip(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -38,7 +38,8 @@ class EntryMenu(QObject):
             if act is None:
                 menu.addSeparator()
                 continue
-            action = QAction(self._ctx.icons.icon(icon), text, menu)
+            action = QAction(text, menu)
+            self._ctx.icons.put(action, icon)
             action.setObjectName(name)
             action.triggered.connect(lambda _checked=False, act=act: act(entry))
             menu.addAction(action)

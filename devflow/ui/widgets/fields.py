@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QListView, QSpinBox, QWidget
 
 from devflow.ui.look import Look
@@ -31,9 +31,9 @@ class SearchField(QLineEdit):
         self.setClearButtonEnabled(False)
         right = key_cap_width(look.theme, key) + 6 if key else 0
         self.setTextMargins(24, 0, right, 0)
-        self._clear = self.addAction(
-            look.icons.icon("cross", "text-faint", 14), QLineEdit.ActionPosition.TrailingPosition
-        )
+        self._clear = QAction(self)
+        look.icons.put(self._clear, "cross", "text-faint", 14)
+        self.addAction(self._clear, QLineEdit.ActionPosition.TrailingPosition)
         self._clear.setToolTip(look.t("Clear"))
         self._clear.setVisible(False)
         self._clear.triggered.connect(self.clear)

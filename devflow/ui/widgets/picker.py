@@ -87,7 +87,7 @@ class Picker(QToolButton):
                 continue
             action = QAction(f"{choice.text}\t{choice.detail}" if choice.detail else choice.text, menu)
             if choice.icon:
-                action.setIcon(self._look.icons.icon(choice.icon, "text-muted", 16))
+                self._look.icons.put(action, choice.icon)
             action.setCheckable(choice.data == self._current and self._current is not None)
             action.setChecked(action.isCheckable())
             action.setEnabled(choice.enabled)

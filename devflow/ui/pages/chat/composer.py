@@ -124,8 +124,6 @@ class Composer(QFrame):
     def _judge(self) -> None:
         ready = bool(self.text.strip())
         self.send.setEnabled(ready)
-        color = "accent-text" if ready else "text-disabled"
-        self.send.setIcon(self._ctx.icons.icon("arrow-up", color, 16))
 
     def _focused(self, on: bool) -> None:
         restyle(self, "active", "true" if on else "false")

@@ -42,7 +42,8 @@ class ConversationActs(QObject):
             ("pinConversation", "pin", t("Unpin") if conversation.pinned else t("Pin"), self.pin),
             ("deleteConversation", "trash", t("Delete"), self.delete),
         ):
-            action = QAction(self._ctx.icons.icon(icon), text, menu)
+            action = QAction(text, menu)
+            self._ctx.icons.put(action, icon)
             action.setObjectName(name)
             action.triggered.connect(lambda _checked=False, act=act: act(conversation))
             menu.addAction(action)

@@ -94,7 +94,8 @@ def act_menu(ctx: UiContext, parent: QWidget, acts: Sequence[Act]) -> QMenu:
     """The same acts as a context menu, to be opened by the caller; it deletes itself."""
     menu = QMenu(parent)
     for act in acts:
-        action = QAction(ctx.icons.icon(act.icon), act.words, menu)
+        action = QAction(act.words, menu)
+        ctx.icons.put(action, act.icon)
         action.triggered.connect(act.do)
         menu.addAction(action)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
