@@ -28,11 +28,17 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is about to happen: the tool, how much it could do, and on what (a path inside the workspace, a line)."""
+    """What is about to happen: the tool, how much it could do, and on what (a path inside the workspace, a line).
+
+    `words`: a command's words, started without a shell; a shell line has none. Without `rule_allowed` no rule that
+    allows is made of it or holds for it (interpreters, shells, starters of other programs: `command_words`).
+    """
 
     tool: str
     risk: Risk
     target: str
+    words: tuple[str, ...] = ()
+    rule_allowed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
