@@ -19,16 +19,16 @@ from devflow.knowledge.settings import Settings
 from devflow.models import roles as roles_of
 from devflow.models.keys import Keys, check_key
 from devflow.providers import urls
+from devflow.providers.adapters import ADAPTERS, no_adapter
 from devflow.store import providers as table
 from devflow.store import settings as settings_table
 from devflow.store.database import Database, Unit
 
 if TYPE_CHECKING:  # httpx and what needs it load at the first use, not at start-up
     from devflow.providers.discovery import Found
-    from devflow.providers.openai_compat import OpenAICompat
     from devflow.providers.presets import Preset
     from devflow.providers.probe import ProbeRequest
-    from devflow.providers.protocol import Provider
+    from devflow.providers.protocol import Provider, Server
     from devflow.providers.transport import Transport
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,6 @@ log = logging.getLogger(__name__)
 NAME_MAX = 80
 MODEL_MAX = 300
 WINDOW_MAX = 100_000_000  # tokens
-ADAPTERS = frozenset({"openai_compat"})
 NETWORK = "network"
 
 
@@ -240,8 +239,8 @@ class Models:
                 model=choice.model,
             ) from None
 
-    async def _server(self, what: ProviderDraft | ProviderConfig, key: str | None) -> OpenAICompat:
-        from devflow.providers.openai_compat import OpenAICompat
+    async def _server(self, what: ProviderDraft | ProviderConfig, key: str | None) -> Server:
+        from devflow.providers.adapters import make_server
         from devflow.providers.presets import context_windows, preset
 
         match what:
@@ -254,11 +253,11 @@ class Models:
                 )
         if key is None:
             key = await self._keys.get(config.id, urls.origin(config.base_url)) if config.id else ""
-        return OpenAICompat(
+        return make_server(
             config,
             check_key(key),
             await self._network(),
-            dialect=preset(self._resources, config.preset).dialect,
+            preset=preset(self._resources, config.preset),
             windows=context_windows(self._resources),
         )
 
@@ -314,9 +313,7 @@ def check_draft(draft: ProviderDraft) -> ProviderDraft:
         raise InvalidInput("name", N_("The name holds a character that is not seen."), N_("Type it anew."))
     urls.parse(draft.base_url)
     if draft.adapter not in ADAPTERS:
-        raise InvalidInput(
-            "adapter", N_("There is no adapter {value}."), N_("Choose one of the presets."), value=draft.adapter
-        )
+        raise no_adapter(draft.adapter)
     models = tuple(dict.fromkeys(model.strip() for model in draft.models if model.strip()))
     if any(len(model) > MODEL_MAX or not is_storable(model) for model in models):
         raise InvalidInput(

@@ -45,13 +45,13 @@ class Speaker:
 class Answer:
     """One streamed answer. `read` every event's data in turn, then `finish` once.
 
-    `begun` says whether anything of the answer has arrived (after which nothing is ever retried silently); `finished`
-    that the server gave its reason, so that only the usage may still come.
+    `begun`, `finished` and `ended` are those of `model_server.Reading`.
     """
 
     def __init__(self, speaker: Speaker) -> None:
         self.begun = False
         self.finished = False
+        self.ended = False
         self._speaker = speaker
         self._calls = CallAssembler()
         self._think = ThinkSplitter()
@@ -63,7 +63,7 @@ class Answer:
     def read(self, data: str) -> Iterator[StreamEvent]:
         """The events of one chunk. Chunks that are no JSON objects, or of unknown shape, are passed over."""
         if data.strip() == "[DONE]":
-            self.finished = True
+            self.finished = self.ended = True
             return
         try:
             chunk = loads(data)

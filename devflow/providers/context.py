@@ -47,6 +47,13 @@ def window_in_models(rows: Sequence[Mapping[str, Any]], model: str) -> int | Non
     return None
 
 
+def table_window(windows: Mapping[str, int], model: str) -> int | None:
+    """The longest name in the table that the model's own name (without a path before it) begins with."""
+    name = model.rpartition("/")[2].casefold()
+    fitting = [known for known in windows if name.startswith(known.casefold())]
+    return windows[max(fitting, key=len)] if fitting else None
+
+
 async def _ask(transport: Transport, outgoing: Outgoing) -> object:
     try:
         reply = await transport.request(outgoing, timeout=_WAIT)

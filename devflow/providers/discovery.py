@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from devflow.domain.foreign_json import loads
 from devflow.providers.failures import WireFailure
-from devflow.providers.openai_compat import model_rows_in
+from devflow.providers.model_server import model_rows_in
 from devflow.providers.presets import Preset
 from devflow.providers.transport import Outgoing, Transport
 from devflow.providers.urls import parse

@@ -25,7 +25,7 @@ from devflow.domain.request import (
     UsageChunk,
 )
 from devflow.providers.failures import KeyRefused, Unreachable
-from devflow.providers.openai_compat import OpenAICompat
+from devflow.providers.protocol import Server
 
 WAIT = 120.0  # seconds for one answer: a local model may have to be loaded
 QUESTION = "Count from one to ten in words."
@@ -61,7 +61,7 @@ class _Heard:
 
 
 async def examine(
-    provider: OpenAICompat,
+    provider: Server,
     make_request: ProbeRequest,
     *,
     has_key: bool,
@@ -109,7 +109,7 @@ _Say = Callable[..., None]
 _Fail = Callable[[Probe, ProviderFailed], None]
 
 
-async def _models(provider: OpenAICompat, say: _Say, fail: _Fail) -> tuple[str, ...] | None:
+async def _models(provider: Server, say: _Say, fail: _Fail) -> tuple[str, ...] | None:
     """The server's list; None when asking it more makes no sense."""
     await provider.prepare()
     began = time.monotonic()
@@ -135,7 +135,7 @@ async def _models(provider: OpenAICompat, say: _Say, fail: _Fail) -> tuple[str, 
     return names
 
 
-async def _streaming(provider: OpenAICompat, request: ModelRequest, wait: float, say: _Say, fail: _Fail) -> None:
+async def _streaming(provider: Server, request: ModelRequest, wait: float, say: _Say, fail: _Fail) -> None:
     try:
         heard = await _listen(provider, request, wait)
     except ProviderFailed as failure:
@@ -160,7 +160,7 @@ async def _streaming(provider: OpenAICompat, request: ModelRequest, wait: float,
         say(Probe.STREAMING, LineState.OK, N_("First token {seconds} s"), seconds=seconds)
 
 
-async def _tools(provider: OpenAICompat, request: ModelRequest, wait: float, say: _Say, fail: _Fail) -> None:
+async def _tools(provider: Server, request: ModelRequest, wait: float, say: _Say, fail: _Fail) -> None:
     try:
         heard = await _listen(provider, request, wait)
     except ProviderFailed as failure:
@@ -179,7 +179,7 @@ async def _tools(provider: OpenAICompat, request: ModelRequest, wait: float, say
         say(Probe.TOOLS, LineState.FAILED, N_("It called the tool with other arguments than asked for"))
 
 
-async def _listen(provider: OpenAICompat, request: ModelRequest, wait: float) -> _Heard:
+async def _listen(provider: Server, request: ModelRequest, wait: float) -> _Heard:
     heard, began = _Heard(), time.monotonic()
     async with asyncio.timeout(wait), aclosing(provider.stream(request)) as events:
         async for event in events:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
+from devflow.domain.provider import ProviderConfig
 from devflow.domain.request import ModelRequest, StreamEvent
 
 
@@ -30,4 +31,19 @@ class Provider(Protocol):
 
     async def aclose(self) -> None:
         """Let go of what belongs to this provider alone."""
+        ...
+
+
+class Server(Provider, Protocol):
+    """A model server of whatever adapter, as setting one up and testing it need it; `adapters` makes them."""
+
+    config: ProviderConfig
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a key goes along with its requests."""
+        ...
+
+    async def prepare(self) -> None:
+        """Get everything ready but the request, so that a measured time is the server's own."""
         ...

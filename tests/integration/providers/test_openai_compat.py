@@ -323,7 +323,7 @@ async def test_a_silent_server_is_given_up_after_its_time(server: RawServer, tra
 async def test_after_the_finish_reason_nothing_is_waited_for_but_the_usage(
     server: RawServer, transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("devflow.providers.openai_compat.SETTLE", 0.05)
+    monkeypatch.setattr("devflow.providers.model_server.SETTLE", 0.05)
     server.answer((chunk({"content": "a"}) + chunk({}, "stop")).encode(), asyncio.Event())
     assert await text_of(provider(server, transport)) == "a"
     server.answer((chunk({"content": "b"}) + chunk({}, "stop")).encode(), end="cut")

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from devflow.providers.openai_compat import table_window
+from devflow.providers.context import table_window
 from devflow.providers.presets import CUSTOM, context_windows, preset, presets
 from devflow.providers.urls import parse
 
