@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from devflow.tools import arguments as arguments_of
+from devflow.tools.edit_file import EditFile
 from devflow.tools.knowledge_search import KnowledgeSearch
 from devflow.tools.list_dir import ListDir
 from devflow.tools.propose_knowledge import ProposeKnowledge
@@ -23,7 +24,7 @@ def tools_for(ctx: ToolContext) -> dict[str, Tool]:
     tools: list[Tool] = []
     if ctx.project is not None:
         workspace = Workspace(Path(ctx.project.path), ctx.home)
-        tools += [ListDir(workspace), ReadFile(workspace), WriteFile(workspace)]
+        tools += [ListDir(workspace), ReadFile(workspace), WriteFile(workspace), EditFile(workspace)]
     tools += [KnowledgeSearch(), ProposeKnowledge()]
     return {tool.spec.name: tool for tool in tools}
 

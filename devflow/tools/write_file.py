@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from devflow.domain.request import ToolSpec
-from devflow.domain.run import Risk
-from devflow.tools.confined import FileState
-from devflow.tools.encodings import TextForm, decode, encode, lines_of
-from devflow.tools.file_tool import FileTool
-from devflow.tools.paths import visible
-from devflow.tools.policy import Effect
-from devflow.tools.refusal import ToolRefused
-from devflow.tools.tool import ToolContext, ToolOutcome, Voided
-from devflow.tools.workspace import content_hash
+from devflow.tools.encodings import TextForm
+from devflow.tools.writing import WritingTool
 
 CONTENT_MAX = 1_000_000  # characters
-DIFF_MAX = 200_000  # characters of a diff that are kept for the card
-_EXACT_DIFF_LINES = 20_000
 
 
-class WriteFile(FileTool):
-    risk = Risk.WRITES
-    default = Effect.ASK
+class WriteFile(WritingTool):
     spec = ToolSpec(
         "write_file",
         "Create a text file of the project, or replace its whole content. The user sees the diff and must approve it.",
@@ -40,70 +27,5 @@ class WriteFile(FileTool):
         },
     )
 
-    async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
-        """`path`, `diff` (unified), `base_hash` (of the file the diff was made from), `exists`, `added`, `removed`."""
-        return await asyncio.to_thread(self._preview, arguments["path"], arguments["content"])
-
-    async def run(
-        self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
-    ) -> ToolOutcome | Voided:
-        """Write what was approved; `Voided` with a new diff if the file is no longer the one the diff was made from."""
-        return await asyncio.to_thread(self._write, arguments["path"], arguments["content"], preview)
-
-    def _preview(self, path: str, content: str) -> dict[str, Any]:
-        before = self._workspace.read_for_writing(path)
-        old, form = _text_of(before, path)
-        encode(content, form)  # refused now rather than after the approval
-        shown = self._workspace.relative(path)
-        new = content.replace("\r\n", "\n") if form.newline == "\r\n" else content
-        diff, added, removed = _diff(old, new, shown, exists=before is not None)
-        return {
-            "path": shown,
-            "exists": before is not None,
-            "base_hash": content_hash(before),
-            "diff": diff,
-            "added": added,
-            "removed": removed,
-        }
-
-    def _write(self, path: str, content: str, preview: Mapping[str, Any] | None) -> ToolOutcome | Voided:
-        before = self._workspace.read_for_writing(path)
-        if preview is not None and preview.get("base_hash") != content_hash(before):
-            return Voided(self._preview(path, content), "The file changed after its diff was shown.")
-        _, form = _text_of(before, path)
-        data = encode(content, form)
-        shown = visible(self._workspace.relative(path))
-        if before is not None and before.data == data:
-            return ToolOutcome(f"{shown} already has exactly this content; nothing was written.")
-        if not self._workspace.replace(path, data, before):
-            return Voided(self._preview(path, content), "The file changed after its diff was shown.")
-        done = "replaced" if before is not None else "created"
-        kept = "" if form.encoding == "utf-8" else f" Its encoding, {form.encoding}, was kept."
-        return ToolOutcome(f"{shown} was {done}: {len(data):,} bytes.{kept}")
-
-
-def _text_of(before: FileState | None, path: str) -> tuple[str, TextForm]:
-    if before is None:
-        return "", TextForm()
-    try:
-        return decode(before.data, visible(path))
-    except ToolRefused as refusal:
-        raise ToolRefused(f"{refusal} A text does not replace it.") from None
-
-
-def _diff(old: str, new: str, path: str, *, exists: bool) -> tuple[str, int, int]:
-    before, after = lines_of(old), lines_of(new)
-    if len(before) + len(after) > _EXACT_DIFF_LINES:  # difflib is quadratic
-        return f"[{len(before):,} lines become {len(after):,}; too many to compare]", len(after), len(before)
-    names = (f"a/{path}" if exists else "/dev/null", f"b/{path}")
-    lines = []
-    for line in difflib.unified_diff(before, after, *names):
-        lines.append(line.rstrip("\n"))
-        if not line.endswith("\n"):
-            lines.append("\\ No newline at end of file")
-    added = sum(line.startswith("+") for line in lines[2:])
-    removed = sum(line.startswith("-") for line in lines[2:])
-    text = "\n".join(lines)
-    if len(text) > DIFF_MAX:
-        text = text[:DIFF_MAX].rpartition("\n")[0] + "\n[the diff goes on; only its beginning is shown]"
-    return text, added, removed
+    def new_text(self, arguments: Mapping[str, Any], old: str | None, form: TextForm) -> str:
+        return str(arguments["content"])

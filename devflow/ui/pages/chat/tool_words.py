@@ -23,7 +23,9 @@ def icon_of(tool: str) -> str:
     icons = {
         "list_dir": "folder",
         "read_file": "file",
+        "search_files": "search",
         "write_file": "pencil",
+        "edit_file": "pencil",
         "knowledge_search": "search",
         "propose_knowledge": "inbox",
     }
@@ -34,7 +36,9 @@ def verb_of(t: Translator, tool: str) -> str:
     verbs = {
         "list_dir": t.p("tool", "List"),
         "read_file": t.p("tool", "Read"),
+        "search_files": t.p("tool", "Search"),
         "write_file": t.p("tool", "Write"),
+        "edit_file": t.p("tool", "Edit"),
         "knowledge_search": t.p("tool", "Search the library"),
         "propose_knowledge": t.p("tool", "Propose an entry"),
     }
@@ -44,11 +48,19 @@ def verb_of(t: Translator, tool: str) -> str:
 def target_of(call: ToolCall) -> str:
     """What the call is about: a path, a query, a title."""
     arguments = arguments_of(call)
+    if call.tool == "search_files":
+        return _target_of_search(arguments)
     for name in ("path", "query", "title", "command", "pattern"):
         value = arguments.get(name)
         if isinstance(value, str) and value:
             return " ".join(value.split())
     return "" if arguments else " ".join(call.arguments.split())[:200]
+
+
+def _target_of_search(arguments: Mapping[str, Any]) -> str:
+    """What is looked for, and where: `write lock · src · *.py`."""
+    parts = (arguments.get(name) for name in ("pattern", "path", "glob"))
+    return " · ".join(" ".join(part.split()) for part in parts if isinstance(part, str) and part not in ("", "."))
 
 
 def request_of(t: Translator, call: ToolCall) -> str:
@@ -57,6 +69,10 @@ def request_of(t: Translator, call: ToolCall) -> str:
         case "write_file":
             creates = (call.preview or {}).get("exists") is False
             return t("Wants to create a file") if creates else t("Wants to edit a file")
+        case "edit_file":
+            return t("Wants to edit a file")
+        case "search_files":
+            return t("Wants to search the project's files")
         case "read_file":
             return t("Wants to read a file")
         case "list_dir":
@@ -106,6 +122,9 @@ def _done_words(t: Translator, call: ToolCall) -> str:
         parts.append(t.n("{count} line", "{count} lines", len(call.result.splitlines())))
     elif call.tool == "list_dir" and call.result:
         parts.append(t.n("{count} item", "{count} items", len(call.result.splitlines())))
+    elif call.tool == "search_files" and call.result:
+        # Each line is one that matched, but for the last: the note, or that nothing did.
+        parts.append(t.n("{count} matching line", "{count} matching lines", call.result.count("\n")))
     if call.duration_ms is not None:
         parts.append(duration_words(t, call.duration_ms))
     return " · ".join(parts)
