@@ -10,12 +10,14 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from devflow.agent.calls import prepare_calls
 from devflow.agent.citing import record_citations
 from devflow.agent.engine import Engine
 from devflow.agent.mending import settle_failed
 from devflow.agent.problems import empty_answer, output_limit, problem_of, refused
+from devflow.agent.untrusted import has_read_untrusted
 from devflow.domain.conversation import Conversation, Message, MessageState, Role, Usage
 from devflow.domain.errors import UserFacing
 from devflow.domain.events import MessageStarted, TextArrived
@@ -24,11 +26,12 @@ from devflow.domain.request import (
     FinishReason,
     ModelRequest,
     ReasoningChunk,
+    ReplayChunk,
     StreamEnd,
     TextChunk,
     UsageChunk,
 )
-from devflow.domain.run import CallState, Problem, Run, RunState, ToolCall
+from devflow.domain.run import Problem, Run, RunState, ToolCall
 from devflow.prompt.compose import Turn, compose_turn
 from devflow.providers.protocol import Provider
 from devflow.store import conversations, runs
@@ -75,25 +78,26 @@ class _Scene:
     conversation: Conversation
     path: tuple[Message, ...]
     calls: Mapping[str, tuple[ToolCall, ...]]
+    replays: Mapping[str, Mapping[str, Any]]
     question: str
     only: tuple[str, ...] | None
 
     @property
     def read_untrusted(self) -> bool:
-        """Whether this run has read a tool's output already (spec 03, Tools: rules ask again after that)."""
-        return any(
-            call.state is CallState.DONE and call.run_id == self.run.id for each in self.calls.values() for call in each
-        )
+        """Whether text from outside stands above the step: then rules for writing and running ask again."""
+        return has_read_untrusted(self.calls)
 
 
 def _scene(session: Session, run_id: str) -> _Scene:
     row = runs.row_of(session, run_id)
+    run = runs.to_run(row)
     path = conversations.path_to(session, runs.tip_of(row))
     return _Scene(
-        run=runs.to_run(row),
+        run=run,
         conversation=conversations.get(session, row.conversation_id),
         path=path,
         calls=runs.calls_of(session, [message.id for message in path]),
+        replays=conversations.replays(session, row.conversation_id, run.choice),
         question=conversations.message(session, row.user_message_id).content,
         only=runs.tools_of(session, run_id),
     )
@@ -111,6 +115,7 @@ async def _request(engine: Engine, scene: _Scene, provider: Provider, tools: Map
         project=scene.conversation.project,
         tools=tuple(tool.spec for tool in tools.values()),
         window=window,
+        replays=scene.replays,
     )
     request = compose_turn(turn, engine.templates)
     await engine.db.write(lambda unit: runs.write_measure(unit, scene.run.id, request.measure))
@@ -133,6 +138,8 @@ async def _stream(answer: _Answer, provider: Provider, request: ModelRequest) ->
                     answer.calls.append(event)
                 case UsageChunk(input_tokens, output_tokens):
                     answer.usage = Usage(input_tokens, output_tokens)
+                case ReplayChunk(value):
+                    answer.replay = value
                 case StreamEnd():
                     end = event
             if answer.size > ANSWER_MAX:
@@ -163,6 +170,7 @@ class _Answer:
     parent: Message
     calls: list[CallChunk] = field(default_factory=list)
     usage: Usage | None = None
+    replay: Mapping[str, Any] | None = None
     message_id: str | None = None
     lost: bool = False
     size: int = 0
@@ -278,6 +286,7 @@ class _Answer:
             reasoning="".join(self._reasoning),
             state=state,
             usage=self.usage,
+            replay=self.replay if state is MessageState.COMPLETE else None,
             announce=announce,
         )
 

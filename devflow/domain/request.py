@@ -82,9 +82,12 @@ class WireCall:
 
 @dataclass(frozen=True, slots=True)
 class AssistantTurn:
+    """`replay` is what the same model said it wants back verbatim (`ReplayChunk`); any other never sees it."""
+
     text: str
     calls: tuple[WireCall, ...] = ()
     reasoning: str = ""
+    replay: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,10 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Estimated tokens of each part of the request, and how many old messages were left out (the context meter)."""
+    """Estimated tokens of each part of the request (the context meter).
+
+    `trimmed` old messages were left out, and `shortened` outputs or calls are not whole, so that the rest fits.
+    """
 
     system: int = 0
     knowledge: int = 0
@@ -125,6 +131,7 @@ class Measure:
     history: int = 0
     window: int | None = None
     trimmed: int = 0
+    shortened: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +184,16 @@ class UsageChunk:
     output_tokens: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayChunk:
+    """What the model wants back verbatim with this answer (signed thinking): a JSON object that only its adapter reads.
+
+    It is kept with the message, and comes back in `AssistantTurn.replay` to the same provider and model.
+    """
+
+    value: Mapping[str, Any]
+
+
 class FinishReason(StrEnum):
     STOP = "stop"
     TOOL_CALLS = "tool_calls"
@@ -192,4 +209,4 @@ class StreamEnd:
     detail: str = ""
 
 
-StreamEvent = TextChunk | ReasoningChunk | CallChunk | UsageChunk | StreamEnd
+StreamEvent = TextChunk | ReasoningChunk | CallChunk | UsageChunk | ReplayChunk | StreamEnd

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from devflow.domain.conversation import Message
@@ -27,7 +27,7 @@ from devflow.domain.request import (
 )
 from devflow.domain.tokens import estimate_tokens
 from devflow.prompt.budget import output_reserve
-from devflow.prompt.history import Calls, ends_cut, history
+from devflow.prompt.history import Calls, Replays, ends_cut, history
 from devflow.prompt.templates import Language, Templates, language_of
 from devflow.prompt.trim import tokens_of, trim
 
@@ -49,6 +49,7 @@ class Turn:
     tools: tuple[ToolSpec, ...] = ()
     skills: str = ""
     window: int | None = None
+    replays: Replays = field(default_factory=dict)
 
 
 def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
@@ -61,7 +62,7 @@ def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
     original = _original_prompt(turn.project, templates, language)
     library = turn.receipt.library
     system = system_prompt(library, turn.skills, original)
-    messages = history(turn.messages, turn.calls, templates=templates, language=language)
+    messages = history(turn.messages, turn.calls, templates=templates, language=language, replays=turn.replays)
     messages = _with_pages(messages, turn.receipt.pages)
     trimmed = 0
     if turn.window is not None:

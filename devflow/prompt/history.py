@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import assert_never
+from types import MappingProxyType
+from typing import Any, assert_never
 
 from devflow.domain import fences
 from devflow.domain.conversation import Message, MessageState, Role
@@ -15,9 +16,17 @@ from devflow.prompt.templates import Language, Templates
 Calls = Mapping[str, tuple[ToolCall, ...]]
 """Tool calls by the id of the message that asked for them."""
 
+Replays = Mapping[str, Mapping[str, Any]]
+"""What the model that is asked wants back verbatim, by the id of its message."""
+
 
 def history(
-    messages: Sequence[Message], calls: Calls, *, templates: Templates, language: Language
+    messages: Sequence[Message],
+    calls: Calls,
+    *,
+    templates: Templates,
+    language: Language,
+    replays: Replays = MappingProxyType({}),
 ) -> tuple[ChatMessage, ...]:
     """Messages of one path, oldest first, as chat messages.
 
@@ -32,7 +41,7 @@ def history(
         asked = calls.get(message.id, ())
         if not message.content and not asked:
             continue
-        _add_answer(out, message, asked)
+        _add_answer(out, message, asked, replays.get(message.id))
         out += [ToolResult(call.wire_id, call.tool, result_text(call, templates, language)) for call in asked]
     return tuple(out)
 
@@ -84,10 +93,13 @@ def _add_user(out: list[ChatMessage], text: str) -> None:
         out.append(UserText(text))
 
 
-def _add_answer(out: list[ChatMessage], message: Message, asked: tuple[ToolCall, ...]) -> None:
+def _add_answer(
+    out: list[ChatMessage], message: Message, asked: tuple[ToolCall, ...], verbatim: Mapping[str, Any] | None
+) -> None:
+    """What has to go back verbatim stays a turn of its own; its adapter puts it beside the one before."""
     wire = tuple(WireCall(call.wire_id, call.tool, call.arguments) for call in asked)
-    if out and isinstance(out[-1], AssistantTurn) and not out[-1].calls:
-        before = out[-1]
+    before = out[-1] if out else None
+    if isinstance(before, AssistantTurn) and not before.calls and before.replay is None and verbatim is None:
         out[-1] = replace(before, text=before.text + message.content, calls=wire)
     else:
-        out.append(AssistantTurn(message.content, wire, message.reasoning))
+        out.append(AssistantTurn(message.content, wire, message.reasoning, verbatim))

@@ -19,6 +19,7 @@ from devflow.domain.request import (
     FinishReason,
     ModelRequest,
     ReasoningChunk,
+    ReplayChunk,
     StreamEnd,
     TextChunk,
     ToolSpec,
@@ -190,6 +191,8 @@ async def _listen(provider: Server, request: ModelRequest, wait: float) -> _Hear
                     heard.whole = time.monotonic() - began
                     if isinstance(event, CallChunk):
                         heard.call = event
+                case ReplayChunk():
+                    pass
                 case UsageChunk(_, written):
                     heard.tokens = written
                 case StreamEnd(reason):

@@ -153,6 +153,7 @@ def write_message(
     reasoning: str,
     state: MessageState,
     usage: Usage | None = None,
+    replay: Mapping[str, Any] | None = None,
     announce: bool = True,
 ) -> None:
     """Write a streamed message's text and state. `announce` False is a checkpoint, of which nobody need be told."""
@@ -162,6 +163,8 @@ def write_message(
     row.content, row.reasoning, row.state = content, reasoning, state.value
     if usage is not None:
         row.usage = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    if replay is not None:
+        row.replay = dict(replay)
     if announce:
         unit.changed(Aggregate.CONVERSATION, row.conversation_id)
 
@@ -181,6 +184,19 @@ def message(session: Session, id: str) -> Message:
     if row is None:
         raise NotFound(MESSAGE, id)
     return to_message(row)
+
+
+def replays(session: Session, conversation_id: str, choice: ModelChoice) -> dict[str, Mapping[str, Any]]:
+    """What that very model wants back verbatim, by message: signatures hold for the model that gave them alone."""
+    rows = session.execute(
+        select(MessageRow.id, MessageRow.replay).where(
+            MessageRow.conversation_id == conversation_id,
+            MessageRow.provider_id == choice.provider_id,
+            MessageRow.model == choice.model,
+            MessageRow.replay.is_not(None),
+        )
+    )
+    return {id: value for id, value in rows if isinstance(value, Mapping)}
 
 
 def path_to(session: Session, message_id: str | None) -> tuple[Message, ...]:

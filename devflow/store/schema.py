@@ -207,6 +207,7 @@ class MessageRow(Base):
     provider_id: Mapped[str | None] = mapped_column(Id)
     model: Mapped[str | None]
     usage: Mapped[dict[str, Any] | None]
+    replay: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime]
     extracted_at: Mapped[datetime | None]
 

@@ -116,6 +116,7 @@ def _fill_the_rest(unit: Unit, entry: str, project: str) -> None:
             seq=3,
             state="complete",
             usage={"input_tokens": 10, "output_tokens": 5},
+            replay={"adapter": "anthropic", "blocks": [{"type": "redacted_thinking", "data": "…"}]},
             created_at=at,
         ),
         schema.ToolCallRow(
