@@ -26,6 +26,11 @@ def output_reserve(window_tokens: int) -> int:
     return min(4_096, window_tokens // 4)
 
 
+def request_room(window_tokens: int, ratio: float) -> int:
+    """Estimated tokens that a request may have: the window without the answer's reserve, by the model's own measure."""
+    return int((window_tokens - output_reserve(window_tokens)) / ratio)
+
+
 def cut_to_fit(text: str, limit: int, mark: str, terms: Sequence[str] = ()) -> str:
     """`text` if it fits; else the sentences around what matched, and `mark`: never more than `limit` characters."""
     if len(text) <= limit:

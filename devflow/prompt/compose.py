@@ -6,7 +6,7 @@ library's and the pages' lookups.
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,10 +26,12 @@ from devflow.domain.request import (
     UserText,
 )
 from devflow.domain.tokens import estimate_tokens
-from devflow.prompt.budget import output_reserve
-from devflow.prompt.history import Calls, Replays, ends_cut, history
+from devflow.prompt.budget import request_room
+from devflow.prompt.estimate import estimated, tokens_of, tokens_of_system, tokens_of_tools
+from devflow.prompt.history import Calls, Replays, ends_cut, folded, history
 from devflow.prompt.templates import Language, Templates, language_of
-from devflow.prompt.trim import tokens_of, trim
+from devflow.prompt.too_long import too_long
+from devflow.prompt.trim import Marks, Trimmed, trim
 
 SEPARATOR = "\n\n---\n\n"
 TITLE_TOKENS = 200
@@ -38,7 +40,10 @@ PROBE_TOKENS = 64
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one step is composed from. `messages` is the path down to the newest message, `window` is in tokens."""
+    """What one step is composed from. `messages` is the path down to the newest message, `window` is in tokens.
+
+    `ratio` is how many of the model's own tokens one estimated token has turned out to be.
+    """
 
     model: str
     messages: Sequence[Message]
@@ -49,6 +54,7 @@ class Turn:
     tools: tuple[ToolSpec, ...] = ()
     skills: str = ""
     window: int | None = None
+    ratio: float = 1.0
     replays: Replays = field(default_factory=dict)
 
 
@@ -60,26 +66,21 @@ def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
     """
     language = language_of(turn.question)
     original = _original_prompt(turn.project, templates, language)
-    library = turn.receipt.library
+    library, pages = turn.receipt.library, turn.receipt.pages
     system = system_prompt(library, turn.skills, original)
+    go_on = (UserText(templates.get(language, "continue")),) if ends_cut(turn.messages) else ()
     messages = history(turn.messages, turn.calls, templates=templates, language=language, replays=turn.replays)
-    messages = _with_pages(messages, turn.receipt.pages)
-    trimmed = 0
-    if turn.window is not None:
-        room = turn.window - output_reserve(turn.window) - estimate_tokens(system) - _tokens_of_tools(turn.tools)
-        messages, trimmed = trim(messages, room, templates.get(language, "left_out"))
-    if ends_cut(turn.messages):
-        messages = (*messages, UserText(templates.get(language, "continue")))
-    return ModelRequest(
+    trimmed = _trimmed(turn, system, _with_pages(messages, pages), go_on, _marks(templates, language))
+    request = ModelRequest(
         library=library,
-        pages=turn.receipt.pages,
+        pages=pages,
         model=turn.model,
         system=system,
-        messages=messages,
+        messages=folded((*trimmed.messages, *go_on)),
         purpose=Purpose.CHAT,
         tools=turn.tools,
-        measure=_measure(turn, system, messages, trimmed),
     )
+    return replace(request, measure=_measure(request, turn, trimmed))
 
 
 def compose_title(model: str, question: str, answer: str, templates: Templates) -> ModelRequest:
@@ -157,21 +158,38 @@ def _with_pages(messages: tuple[ChatMessage, ...], pages: Lookup) -> tuple[ChatM
     return tuple(out)
 
 
-def _measure(turn: Turn, system: str, messages: tuple[ChatMessage, ...], trimmed: int) -> Measure:
-    library, pages = turn.receipt.library, turn.receipt.pages
-    knowledge = estimate_tokens(library.block) if isinstance(library, Injected) else 0
-    page_tokens = estimate_tokens(pages.block) if isinstance(pages, Injected) else 0
+def _marks(templates: Templates, language: Language) -> Marks:
+    return Marks(*(templates.get(language, name) for name in ("left_out", "left_out_part", "cut")))
+
+
+def _trimmed(
+    turn: Turn, system: str, messages: tuple[ChatMessage, ...], go_on: tuple[ChatMessage, ...], marks: Marks
+) -> Trimmed:
+    """The messages that the window has room for; raises `TooLong` where what must stay whole has none."""
+    if turn.window is None:
+        return Trimmed(messages)
+    room = request_room(turn.window, turn.ratio) - tokens_of_system(system) - tokens_of_tools(turn.tools)
+    trimmed = trim(messages, room - sum(tokens_of(message) for message in go_on), marks)
+    if trimmed.over:
+        raise too_long(turn.model, turn.window, turn.ratio, room, trimmed.messages)
+    return trimmed
+
+
+def _measure(request: ModelRequest, turn: Turn, trimmed: Trimmed) -> Measure:
+    """In the model's own tokens as far as they are known; the parts add up to the whole, rounded up once."""
+
+    def own(tokens: int) -> int:
+        return int(tokens * turn.ratio)
+
+    knowledge = estimate_tokens(request.library.block) if isinstance(request.library, Injected) else 0
+    pages = estimate_tokens(request.pages.block) if isinstance(request.pages, Injected) else 0
+    system = tokens_of_system(request.system) - knowledge + tokens_of_tools(request.tools)
     return Measure(
-        system=estimate_tokens(system) - knowledge + _tokens_of_tools(turn.tools),
-        knowledge=knowledge,
-        pages=page_tokens,
-        history=sum(tokens_of(message) for message in messages) - page_tokens,
+        system=own(system),
+        knowledge=own(knowledge),
+        pages=own(pages),
+        history=math.ceil(estimated(request) * turn.ratio) - own(system) - own(knowledge) - own(pages),
         window=turn.window,
-        trimmed=trimmed,
-    )
-
-
-def _tokens_of_tools(tools: Sequence[ToolSpec]) -> int:
-    return sum(
-        estimate_tokens(f"{tool.name}\n{tool.description}\n{json.dumps(dict(tool.parameters))}") for tool in tools
+        trimmed=trimmed.left_out,
+        shortened=trimmed.shortened,
     )

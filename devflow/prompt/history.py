@@ -28,21 +28,31 @@ def history(
     language: Language,
     replays: Replays = MappingProxyType({}),
 ) -> tuple[ChatMessage, ...]:
-    """Messages of one path, oldest first, as chat messages.
+    """Messages of one path, oldest first, as chat messages; `folded` makes one of consecutive user texts.
 
-    Consecutive user texts are folded into one, an answer and its continuation are one again, and a cut answer that
-    never got a character is left out.
+    An answer and its continuation are one again, and a cut answer that never got a character is left out.
     """
     out: list[ChatMessage] = []
     for message in messages:
         if message.role is Role.USER:
-            _add_user(out, message.content)
+            out.append(UserText(message.content))
             continue
         asked = calls.get(message.id, ())
         if not message.content and not asked:
             continue
         _add_answer(out, message, asked, replays.get(message.id))
         out += [ToolResult(call.wire_id, call.tool, result_text(call, templates, language)) for call in asked]
+    return tuple(out)
+
+
+def folded(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Consecutive user texts as one: after trimming, so that a question that never fitted is not part of the next."""
+    out: list[ChatMessage] = []
+    for message in messages:
+        if isinstance(message, UserText) and out and isinstance(out[-1], UserText):
+            out[-1] = UserText(f"{out[-1].text}\n\n{message.text}")
+        else:
+            out.append(message)
     return tuple(out)
 
 
@@ -84,13 +94,6 @@ def _fenced(call: ToolCall, templates: Templates, language: Language) -> str:
     """The nonce is made from the call's random id: the output cannot have known it, and it is the same every time."""
     nonce = call.id.replace("-", "")[:12]
     return f"{templates.fill(language, 'tool_output', nonce=nonce)}\n{fences.fenced(call.tool, nonce, call.result)}"
-
-
-def _add_user(out: list[ChatMessage], text: str) -> None:
-    if out and isinstance(out[-1], UserText):
-        out[-1] = UserText(f"{out[-1].text}\n\n{text}")
-    else:
-        out.append(UserText(text))
 
 
 def _add_answer(

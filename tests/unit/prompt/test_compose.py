@@ -22,6 +22,7 @@ from devflow.domain.request import (
 from devflow.domain.run import CallState, Risk, ToolCall, arguments_hash
 from devflow.prompt.compose import Turn, compose_extraction, compose_probe, compose_title, compose_turn
 from devflow.prompt.templates import Templates, language_of
+from devflow.prompt.too_long import TooLong
 
 TEMPLATES = Templates(Path(__file__).parents[3] / "resources")
 NOW = now()
@@ -159,9 +160,24 @@ def test_nothing_is_left_out_when_the_window_is_unknown_or_wide() -> None:
         assert (len(request.messages), request.measure.trimmed) == (21, 0)
 
 
-def test_the_last_user_message_stays_whatever_its_size() -> None:
-    request = compose(user("old"), said("old"), user(LONG * 50), window=4_096)
-    assert request.messages == (UserText(LONG * 50),)
+def test_a_last_message_that_cannot_fit_is_refused_before_it_is_sent_with_what_to_do() -> None:
+    with pytest.raises(
+        TooLong, match=r"too long for m: about 21,\d{3} tokens, and there is room for 2,\d{3}"
+    ) as refusal:
+        compose(user("old"), said("old"), user(LONG * 50), window=4_096)
+    assert refusal.value.hint.startswith("Shorten it")
+
+
+def test_a_message_that_never_fitted_is_not_part_of_the_next_one() -> None:
+    request = compose(user(LONG * 50), user("Shorter, then."), window=4_096)
+    assert request.messages == (UserText("Shorter, then."),)
+    assert request.measure.trimmed == 1
+
+
+def test_a_window_too_small_for_the_prompt_itself_says_so() -> None:
+    tool = ToolSpec("t", LONG * 3, {"type": "object"})
+    with pytest.raises(TooLong, match="too small for the instructions, knowledge and tools"):
+        compose(user("Why?"), tools=(tool,), window=512)
 
 
 def test_the_question_of_a_cut_answer_stays_when_the_model_is_asked_to_go_on() -> None:
