@@ -8,8 +8,10 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.request import CallChunk
 from devflow.domain.run import CallState, Risk
 from devflow.store.runs import NewCall
+from devflow.tools.approval import approval_for, with_approval
+from devflow.tools.policy import Effect
 from devflow.tools.registry import parse_arguments
-from devflow.tools.tool import Tool, ToolContext, needs_approval
+from devflow.tools.tool import Tool, ToolContext
 
 CALLS_MAX = 64
 """So many calls of one message are run; the model is told of the others."""
@@ -35,12 +37,15 @@ async def _prepare(call: CallChunk, tools: Mapping[str, Tool], context: ToolCont
         return _failed(call, Risk.READS, f"There is no tool named {call.tool!r} here. Tools: {known}.")
     try:
         arguments = parse_arguments(tool, call.arguments)
-        must_ask = needs_approval(tool, arguments, context) and not unattended
-        preview = await tool.preview(arguments, context) if must_ask else None
+        subject = tool.subject(arguments)
+        said = context.judge(subject, tool.default)
+        if said.effect is Effect.ALLOW or unattended:
+            return NewCall(call.wire_id, call.tool, call.arguments, CallState.APPROVED, tool.risk)
+        preview = await tool.preview(arguments, context)
     except UserFacing as refusal:
         return _failed(call, tool.risk, str(refusal))
-    state = CallState.AWAITING if must_ask else CallState.APPROVED
-    return NewCall(call.wire_id, call.tool, call.arguments, state, tool.risk, preview)
+    shown = with_approval(preview, approval_for(subject, said, untrusted=context.read_untrusted))
+    return NewCall(call.wire_id, call.tool, call.arguments, CallState.AWAITING, tool.risk, shown)
 
 
 def _failed(call: CallChunk, risk: Risk, sentence: str) -> NewCall:

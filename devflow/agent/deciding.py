@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from devflow.agent.engine import Engine
+from devflow.agent.untrusted import read_untrusted_above
 from devflow.domain.conversation import Conversation
 from devflow.domain.errors import Refused
 from devflow.domain.messages import N_
 from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
 from devflow.store import conversations, runs, settings
 from devflow.store.database import Session, Unit
-from devflow.tools.policy import GROUP, Rule, rule_for, with_rule
+from devflow.tools.approval import approval_for, approval_of, rule_for, with_approval
+from devflow.tools.policy import Rule
 from devflow.tools.registry import parse_arguments
-from devflow.tools.tool import Tool, ToolContext, needs_approval
+from devflow.tools.rules import GROUP, with_rule
+from devflow.tools.tool import Tool, ToolContext
 
 Scope = Literal["once", "conversation", "always"]
-"""How far a yes reaches: this call, the same one in this conversation, or the same one in this workspace."""
+"""How far a yes reaches: this call, the same one in this conversation, or in this workspace what `pattern` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,8 @@ class Decision:
     """`reason` is what the model is told of a denial, in the user's words. `arguments`: edited ones, as JSON text.
 
     `shown`: `ToolCall.shown_hash` of the call as its decider saw it; a yes to anything else is refused. None: whoever
-    decides looks at no card that could be out of date.
+    decides looks at no card that could be out of date. `pattern` is one of those the card offers (None: exactly this
+    target); `after_untrusted` lets an "always" hold even after text from outside.
     """
 
     allow: bool
@@ -33,6 +37,8 @@ class Decision:
     arguments: str | None = None
     scope: Scope = "once"
     shown: str | None = None
+    pattern: str | None = None
+    after_untrusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +61,40 @@ async def decide(engine: Engine, call_id: str, decision: Decision) -> Outcome:
     call = await engine.db.read(lambda session: runs.call(session, call_id))
     if decision.allow and decision.arguments is not None and decision.arguments != call.arguments:
         return await _show_edited(engine, call, decision.arguments, decision.shown)
-    rule = await _rule(engine, call, decision.scope) if decision.allow and decision.scope != "once" else None
+    rule = await _rule(engine, call, decision) if decision.allow and decision.scope != "once" else None
     return await engine.db.write(lambda unit: _record(unit, engine, call_id, decision, rule))
 
 
-async def _rule(engine: Engine, call: ToolCall, scope: Scope) -> Rule:
-    """The yes for exactly this tool and target, in this workspace (spec 03, rule 4)."""
-    conversation, only = await engine.db.read(lambda session: _scene(session, call))
-    context = await engine.tool_context(conversation.id, conversation.project)
-    tool = _tool(engine, context, only, call)
+async def _rule(engine: Engine, call: ToolCall, decision: Decision) -> Rule:
+    """The yes for this tool and a pattern its card offered, in this workspace (spec 03, rule 4).
+
+    In a conversation that had read text from outside, its card said so: a yes for the conversation holds nevertheless.
+    """
+    context, tool = await _context(engine, call)
     subject = tool.subject(parse_arguments(tool, call.arguments))
-    workspace = conversation.project.path if conversation.project else ""
-    within = conversation.id if scope == "conversation" else None
-    return rule_for(subject, workspace, conversation_id=within)
+    here = decision.scope == "conversation"
+    rule = rule_for(
+        subject,
+        context.workspace,
+        pattern=None if here else decision.pattern,
+        conversation_id=context.conversation_id if here else None,
+        after_untrusted=approval_of(call.preview).untrusted if here else decision.after_untrusted,
+    )
+    if rule is None:
+        raise Refused(
+            N_("No rule may allow this call: what it would do cannot be told from its words."),
+            N_("Allow it once, or deny it."),
+        )
+    return rule
 
 
 async def _show_edited(engine: Engine, call: ToolCall, arguments: str, shown: str | None) -> Outcome:
-    conversation, only = await engine.db.read(lambda session: _scene(session, call))
-    context = await engine.tool_context(conversation.id, conversation.project)
-    tool = _tool(engine, context, only, call)
+    context, tool = await _context(engine, call)
     parsed = parse_arguments(tool, arguments)
-    needs_approval(tool, parsed, context)  # raises for what is denied outright
-    preview = await tool.preview(parsed, context)
+    subject = tool.subject(parsed)
+    said = context.judge(subject, tool.default)  # raises for what is denied outright
+    approval = approval_for(subject, said, untrusted=context.read_untrusted)
+    preview = with_approval(await tool.preview(parsed, context), approval)
 
     def work(unit: Unit) -> Outcome:
         _refuse_other_than_shown(runs.call(unit.session, call.id), shown)
@@ -87,7 +105,7 @@ async def _show_edited(engine: Engine, call: ToolCall, arguments: str, shown: st
             CallState.AWAITING,
             arguments=arguments,
             arguments_hash=arguments_hash(call.tool, arguments),
-            preview=dict(preview) if preview is not None else None,
+            preview=preview,
             edited=True,
             error="",
         )
@@ -97,9 +115,17 @@ async def _show_edited(engine: Engine, call: ToolCall, arguments: str, shown: st
     return await engine.db.write(work)
 
 
-def _scene(session: Session, call: ToolCall) -> tuple[Conversation, tuple[str, ...] | None]:
+async def _context(engine: Engine, call: ToolCall) -> tuple[ToolContext, Tool]:
+    """Where the call would run, as things stand now, and its tool."""
+    conversation, only, untrusted = await engine.db.read(lambda session: _scene(session, call))
+    context = await engine.tool_context(conversation.id, conversation.project, read_untrusted=untrusted)
+    return context, _tool(engine, context, only, call)
+
+
+def _scene(session: Session, call: ToolCall) -> tuple[Conversation, tuple[str, ...] | None, bool]:
     run = runs.get(session, call.run_id)
-    return conversations.get(session, run.conversation_id), runs.tools_of(session, run.id)
+    conversation = conversations.get(session, run.conversation_id)
+    return conversation, runs.tools_of(session, run.id), read_untrusted_above(session, call.message_id)
 
 
 def _tool(engine: Engine, context: ToolContext, only: tuple[str, ...] | None, call: ToolCall) -> Tool:

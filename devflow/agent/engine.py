@@ -17,8 +17,8 @@ from devflow.prompt.templates import Templates
 from devflow.providers.protocol import Provider
 from devflow.store.database import Database
 from devflow.store.lock import ProcessLock
-from devflow.tools.policy import read_rules
 from devflow.tools.registry import tools_for
+from devflow.tools.rules import read_rules
 from devflow.tools.tool import Tool, ToolContext
 
 

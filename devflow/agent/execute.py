@@ -17,6 +17,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
+from devflow.tools.approval import approval_of, with_approval, without_approval
 from devflow.tools.registry import parse_arguments
 from devflow.tools.tool import ToolContext, ToolOutcome, Voided
 
@@ -69,7 +70,9 @@ async def _run_tool(
     if tool is None:
         return ToolOutcome("", f"The tool {call.tool!r} is not available any more.")
     try:
-        return await tool.run(parse_arguments(tool, call.arguments), context, call.preview)
+        arguments = parse_arguments(tool, call.arguments)
+        context.judge(tool.subject(arguments), tool.default)  # raises for what has been denied since it was approved
+        return await tool.run(arguments, context, without_approval(call.preview))
     except UserFacing as refusal:
         return ToolOutcome("", str(refusal))
     except Exception as error:
@@ -90,7 +93,7 @@ def _store(unit: Unit, call: ToolCall, outcome: ToolOutcome | Voided, took: int)
                 call.id,
                 CallState.EXECUTING,
                 CallState.AWAITING,
-                preview=dict(preview),
+                preview=with_approval(preview, approval_of(call.preview)),
                 error=why,
                 decided_by=None,
                 decided_seq=None,

@@ -34,6 +34,10 @@ class Settings:
             self._cache[group] = value
         return value
 
+    async def fresh(self, group: str) -> Any:
+        """The same, read anew: what another process has committed counts at once, watched or not."""
+        return await self._db.read(lambda session: table.get(session, group))
+
     async def save(self, group: str, value: Mapping[str, Any]) -> None:
         """Store the whole group."""
         await self._db.write(lambda unit: table.put(unit, group, value))

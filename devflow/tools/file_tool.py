@@ -22,7 +22,7 @@ class FileTool:
         self._workspace = workspace
 
     def subject(self, arguments: Mapping[str, Any]) -> Subject:
-        return Subject(self.spec.name, self.risk, self._workspace.relative(arguments["path"]))
+        return Subject(self.spec.name, self.risk, self._workspace.relative(arguments["path"]), is_path=True)
 
     async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
         return {"path": self._workspace.relative(arguments["path"])}

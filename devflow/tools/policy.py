@@ -1,23 +1,25 @@
 """Who decides about a call: deny beats ask beats allow (spec 03, Runs and approvals, rule 4).
 
-A rule is exact: one tool, one workspace, one pattern that was shown in full. It never says "everything".
+A rule is exact: one tool, one workspace, one pattern that was shown in full (`patterns`). One that allows never says
+"everything", never covers an interpreter or a shell line, and after text from outside it holds only if it says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal, assert_never
 
-from devflow.domain.errors import InvalidInput
-from devflow.domain.messages import N_
 from devflow.domain.run import Risk
-from devflow.knowledge.settings import Settings
+from devflow.tools.patterns import ANYTHING, matches, matches_folded
 
-GROUP = "tool_rules"
-_CHANGING = frozenset({Risk.WRITES, Risk.RUNS, Risk.REACHES_OUT})
+CHANGING = frozenset({Risk.WRITES, Risk.RUNS, Risk.REACHES_OUT})
+
+Because = Literal["", "untrusted", "rule", "broken"]
+"""Why a call asks: by default, because a rule that would allow it does not hold after text from outside, because a rule
+says so, or because of a stored rule that cannot be read."""
 
 
 class Effect(StrEnum):
@@ -28,10 +30,11 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is about to happen: the tool, how much it could do, and on what (a path inside the workspace, a line).
+    """What is about to happen: the tool, how much it could do, and on what.
 
-    `words`: a command's words, started without a shell; a shell line has none. Without `rule_allowed` no rule that
-    allows is made of it or holds for it (interpreters, shells, starters of other programs: `command_words`).
+    `target` is a path inside the workspace (`is_path`), a command's line, or whatever the tool acts on. `words` are
+    those of a command that no shell reads. `rule_allowed` is False for what no rule may ever allow: an interpreter, a
+    shell line, a line with operators.
     """
 
     tool: str
@@ -39,13 +42,15 @@ class Subject:
     target: str
     words: tuple[str, ...] = ()
     rule_allowed: bool = True
+    is_path: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """`workspace` is the folder's absolute path. With a `conversation_id` it holds there only.
 
-    `after_untrusted`: it holds even after the run has read text from outside.
+    `after_untrusted`: it holds even after the conversation has read text from outside. `since`: when it was made, where
+    that is known.
     """
 
     effect: Effect
@@ -54,128 +59,97 @@ class Rule:
     pattern: str
     conversation_id: str | None = None
     after_untrusted: bool = False
+    since: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenRule:
+    """A stored rule that cannot be read. It never allows: it asks, or denies where that much is legible.
+
+    `tool`, `workspace` and `conversation_id` are what can be read of it; None matches any.
+    """
+
+    row: Any
+    effect: Effect
+    tool: str | None = None
+    workspace: str | None = None
+    conversation_id: str | None = None
+
+
+AnyRule = Rule | BrokenRule
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where the call happens, and by which rules."""
+    """Where the call happens, and by which rules. `read_untrusted`: text from outside has been read there."""
 
     workspace: str
     conversation_id: str
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AnyRule, ...] = ()
     read_untrusted: bool = False
 
 
-def effect_of(subject: Subject, default: Effect, situation: Situation) -> Effect:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    effect: Effect
+    because: Because = ""
+
+
+def verdict(subject: Subject, default: Effect, situation: Situation) -> Verdict:
     """What is to be done with the call: the strictest matching rule, else the tool's own default."""
-    effects = {_effect(rule, subject, situation) for rule in situation.rules if _matches(rule, subject, situation)}
+    voices = [voice for rule in situation.rules if (voice := _voice(rule, subject, situation)) is not None]
     for strictest in (Effect.DENY, Effect.ASK, Effect.ALLOW):
-        if strictest in effects:
-            return strictest
-    return default
+        heard = [voice for voice in voices if voice.effect is strictest and voice.because != "untrusted"]
+        if heard:
+            return max(heard, key=lambda voice: voice.because == "rule")
+    if voices and default is Effect.ASK:
+        return Verdict(Effect.ASK, "untrusted")
+    return Verdict(default)
 
 
-def rule_for(subject: Subject, workspace: str, *, conversation_id: str | None = None) -> Rule:
-    """The rule that "allow always" makes, or "allow in this conversation": exactly this target."""
-    return Rule(Effect.ALLOW, subject.tool, workspace, check_pattern(_literal(subject.target)), conversation_id)
+def effect_of(subject: Subject, default: Effect, situation: Situation) -> Effect:
+    return verdict(subject, default, situation).effect
 
 
-def check_pattern(pattern: str) -> str:
-    """Raise `InvalidInput` for a pattern that means everything."""
-    if not pattern.strip("*?/. \t") or pattern.strip() in ("**/*", "*/**"):
-        raise InvalidInput(
-            "pattern",
-            N_("The pattern {pattern} would allow everything."),
-            N_("Name a file or a folder."),
-            pattern=repr(pattern),
-        )
-    return pattern
+def _voice(rule: AnyRule, subject: Subject, situation: Situation) -> Verdict | None:
+    """What one rule says about the call; None where it is about something else."""
+    match rule:
+        case BrokenRule():
+            known = ((rule.tool, subject.tool), (rule.workspace, situation.workspace))
+            if all(said in (None, meant) for said, meant in known) and _here(rule, situation):
+                return Verdict(rule.effect, "broken")
+            return None
+        case Rule():
+            if rule.tool != subject.tool or rule.workspace != situation.workspace or not _here(rule, situation):
+                return None
+            return _allowing(rule, subject, situation) if rule.effect is Effect.ALLOW else _strict(rule, subject)
+        case _:
+            assert_never(rule)
 
 
-async def read_rules(settings: Settings) -> tuple[Rule, ...]:
-    """The stored rules; one that cannot be read is left out, so that the call asks."""
-    return _rules_in(await settings.get(GROUP))
+def _here(rule: AnyRule, situation: Situation) -> bool:
+    return rule.conversation_id in (None, situation.conversation_id)
 
 
-async def add_rule(settings: Settings, rule: Rule) -> None:
-    """Keep a rule, once."""
-    await settings.modify(GROUP, lambda value: with_rule(value, rule))
-
-
-def with_rule(value: Any, rule: Rule) -> dict[str, Any]:
-    """The group's value with one more rule; what cannot be read in it stays as it is, unless it is no list at all."""
-    check_pattern(rule.pattern)
-    known = value if isinstance(value, dict) else {}
-    rules = [*_rows(known), _to_json(rule)]
-    return {**known, "rules": [one for at, one in enumerate(rules) if one not in rules[:at]]}
-
-
-async def remove_rule(settings: Settings, rule: Rule) -> None:
-    """Revoke a rule."""
-
-    def change(value: Any) -> dict[str, Any]:
-        known = value if isinstance(value, dict) else {}
-        return {**known, "rules": [one for one in _rows(known) if one != _to_json(rule)]}
-
-    await settings.modify(GROUP, change)
-
-
-def _effect(rule: Rule, subject: Subject, situation: Situation) -> Effect:
-    """Text from outside may have talked the model into it: then a rule that allows asks again, unless it says more."""
-    changing = subject.risk in _CHANGING
-    if rule.effect is Effect.ALLOW and changing and situation.read_untrusted and not rule.after_untrusted:
-        return Effect.ASK
-    return rule.effect
-
-
-def _matches(rule: Rule, subject: Subject, situation: Situation) -> bool:
-    return (
-        rule.tool == subject.tool
-        and rule.workspace == situation.workspace
-        and rule.conversation_id in (None, situation.conversation_id)
-        and fnmatchcase(subject.target, rule.pattern)
-    )
-
-
-def _literal(target: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in target)
-
-
-def _rows(value: Mapping[str, Any]) -> list[Any]:
-    rows = value.get("rules")
-    return rows if isinstance(rows, list) else []
-
-
-def _rules_in(value: Mapping[str, Any]) -> tuple[Rule, ...]:
-    return tuple(rule for row in _rows(value) if (rule := _from_json(row)) is not None)
-
-
-def _from_json(row: object) -> Rule | None:
-    if not isinstance(row, Mapping):
+def _allowing(rule: Rule, subject: Subject, situation: Situation) -> Verdict | None:
+    """Text from outside may have talked the model into it: then the rule is silent, unless it says more."""
+    if not subject.rule_allowed or not matches(rule.pattern, subject.target, subject.words, is_path=subject.is_path):
         return None
-    texts = [row.get(name) for name in ("effect", "tool", "workspace", "pattern")]
-    if not all(isinstance(text, str) and text for text in texts) or row["effect"] not in set(Effect):
-        return None
-    try:
-        pattern = check_pattern(str(row["pattern"]))
-    except InvalidInput:
-        return None
-    return Rule(
-        Effect(row["effect"]),
-        str(row["tool"]),
-        str(row["workspace"]),
-        pattern,
-        row.get("conversation_id") or None,
-        row.get("after_untrusted") is True,
-    )
+    if situation.read_untrusted and not rule.after_untrusted and subject.risk in CHANGING:
+        return Verdict(Effect.ALLOW, "untrusted")
+    return Verdict(Effect.ALLOW, "rule")
 
 
-def _to_json(rule: Rule) -> dict[str, Any]:
-    return {
-        "effect": rule.effect.value,
-        "tool": rule.tool,
-        "workspace": rule.workspace,
-        "pattern": rule.pattern,
-        "conversation_id": rule.conversation_id,
-        "after_untrusted": rule.after_untrusted,
-    }
+def _strict(rule: Rule, subject: Subject) -> Verdict | None:
+    """A rule that forbids is read generously: another spelling of the same name does not slip past it."""
+    if rule.pattern == ANYTHING or matches_folded(
+        rule.pattern, subject.target, subject.words, is_path=subject.is_path, runs=subject.risk is Risk.RUNS
+    ):
+        return Verdict(rule.effect, "rule")
+    return None
+
+
+def strictest_first(rules: Iterable[AnyRule]) -> list[AnyRule]:
+    """For lists of rules: deny, ask, allow; each in the order they were made."""
+    order = {Effect.DENY: 0, Effect.ASK: 1, Effect.ALLOW: 2}
+    return sorted(rules, key=lambda rule: order[rule.effect])

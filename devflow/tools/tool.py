@@ -11,7 +11,7 @@ from devflow.domain.knowledge import Project
 from devflow.domain.request import ToolSpec
 from devflow.domain.run import Risk
 from devflow.knowledge.service import Knowledge
-from devflow.tools.policy import Effect, Rule, Situation, Subject, effect_of
+from devflow.tools.policy import AnyRule, Effect, Situation, Subject, Verdict, verdict
 from devflow.tools.refusal import ToolRefused
 
 
@@ -27,17 +27,21 @@ class ToolContext:
     project: Project | None
     knowledge: Knowledge
     home: Path
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AnyRule, ...] = ()
     read_untrusted: bool = False
 
-    def must_ask(self, subject: Subject, default: Effect) -> bool:
-        """Whether a human must say yes first; raises `ToolRefused` where a rule says no."""
-        workspace = self.project.path if self.project is not None else ""
-        situation = Situation(workspace, self.conversation_id, self.rules, self.read_untrusted)
-        effect = effect_of(subject, default, situation)
-        if effect is Effect.DENY:
+    @property
+    def workspace(self) -> str:
+        """The folder that rules name; empty without a project."""
+        return self.project.path if self.project is not None else ""
+
+    def judge(self, subject: Subject, default: Effect) -> Verdict:
+        """Whether a human must say yes first (and why); raises `ToolRefused` where a rule says no."""
+        situation = Situation(self.workspace, self.conversation_id, self.rules, self.read_untrusted)
+        said = verdict(subject, default, situation)
+        if said.effect is Effect.DENY:
             raise ToolRefused(f"A rule of the user denies {subject.tool} for {subject.target}.")
-        return effect is Effect.ASK
+        return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,4 +91,4 @@ class Tool(Protocol):
 
 def needs_approval(tool: Tool, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
     """Whether a human must say yes before `run`; raises `ToolRefused` for what is denied outright."""
-    return ctx.must_ask(tool.subject(arguments), tool.default)
+    return ctx.judge(tool.subject(arguments), tool.default).effect is Effect.ASK

@@ -7,7 +7,8 @@ import pytest
 from devflow.agent.turns import Decision
 from devflow.domain.errors import Refused
 from devflow.domain.run import CallState, RunState, ToolCall
-from devflow.tools.policy import GROUP, read_rules
+from devflow.tools.policy import BrokenRule, Rule
+from devflow.tools.rules import GROUP, read_rules
 from tests.fakes.openai_server import Call, OpenAIServer, Turn
 from tests.integration.agent.conftest import Bench, Processes
 
@@ -97,7 +98,9 @@ async def test_a_wider_yes_is_kept_with_its_decision_though_the_stored_rules_can
     await bench.core.settings.save(GROUP, {"rules": 5, "of a newer version": True})
     assert await bench.core.turns.decide(shown.id, Decision(True, scope="always", shown=shown.shown_hash))
     assert (await bench.core.turns.wait(run_id)).state is RunState.COMPLETED
-    (rule,) = await read_rules(bench.core.settings)
+    broken, rule = await read_rules(bench.core.settings)
+    assert isinstance(broken, BrokenRule)
+    assert isinstance(rule, Rule)
     assert (rule.tool, rule.pattern) == ("write_file", "a.txt")
     assert (await bench.core.settings.get(GROUP))["of a newer version"] is True
 
@@ -105,7 +108,7 @@ async def test_a_wider_yes_is_kept_with_its_decision_though_the_stored_rules_can
 @pytest.mark.parametrize(
     "rules", ["x", 5, [[]], [{"effect": [], "tool": "t", "workspace": "w", "pattern": "p"}], {"a": 1}]
 )
-async def test_rules_edited_by_hand_into_nonsense_count_as_none_and_the_call_asks(
+async def test_rules_edited_by_hand_into_nonsense_never_allow_and_the_call_asks(
     bench: Bench, server: OpenAIServer, rules: object
 ) -> None:
     await bench.core.settings.save(GROUP, {"rules": rules})

@@ -3,53 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from devflow.app.paths import app_paths
 from devflow.domain.errors import InvalidInput, UserFacing
-from devflow.domain.events import Hub
 from devflow.domain.knowledge import Project, Status, draft
 from devflow.domain.run import Risk
-from devflow.knowledge.projects import Projects
-from devflow.knowledge.service import Actor, Knowledge
+from devflow.knowledge.service import Actor
 from devflow.knowledge.settings import Settings
-from devflow.store.database import Database
-from devflow.store.migrate import open_database
-from devflow.tools.policy import Effect, Rule, add_rule, read_rules, remove_rule, rule_for
+from devflow.tools.approval import rule_for
+from devflow.tools.policy import BrokenRule, Effect, Rule
 from devflow.tools.read_file import OUTPUT_MAX
 from devflow.tools.registry import ToolContext, ToolOutcome, ToolRefused, Voided, parse_arguments, tools_for
+from devflow.tools.rules import add_rule, read_rules, remove_rule
 from devflow.tools.tool import needs_approval
-
-
-@pytest.fixture
-def db(home: Path) -> Iterator[Database]:
-    database = open_database(app_paths(home), Hub())
-    yield database
-    database.close()
-
-
-@pytest.fixture
-def settings(db: Database) -> Settings:
-    return Settings(db)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "app.py").write_text("one\ntwo\nthree\n")
-    return folder
-
-
-@pytest.fixture
-async def ctx(db: Database, settings: Settings, home: Path, root: Path) -> ToolContext:
-    project = await Projects(db).ensure(root)
-    return ToolContext("conversation-1", project, Knowledge(db, settings), home)
 
 
 async def call(ctx: ToolContext, name: str, preview: Any = None, **arguments: Any) -> str:
@@ -68,23 +38,27 @@ async def preview_of(ctx: ToolContext, **arguments: Any) -> dict[str, Any]:
 
 
 def test_without_a_workspace_there_are_no_file_tools(ctx: ToolContext) -> None:
-    assert [*tools_for(ctx)] == ["list_dir", "read_file", "write_file", "knowledge_search", "propose_knowledge"]
-    assert [*tools_for(replace(ctx, project=None))] == ["knowledge_search", "propose_knowledge"]
+    on_files = {"list_dir", "read_file", "search_files", "write_file", "edit_file"}
+    assert on_files < {*tools_for(ctx)}
+    assert not on_files & {*tools_for(replace(ctx, project=None))}
 
 
-def test_only_writing_a_file_asks(ctx: ToolContext) -> None:
+def test_only_writing_to_a_file_asks(ctx: ToolContext) -> None:
     given = {
         "list_dir": {},
         "read_file": {"path": "app.py"},
+        "search_files": {"pattern": "x"},
         "write_file": {"path": "app.py", "content": "x"},
+        "edit_file": {"path": "app.py", "old_text": "one", "new_text": "1"},
         "knowledge_search": {"query": "x"},
         "propose_knowledge": {"kind": "pitfall", "title": "t", "content": "c"},
     }
     asks = []
-    for name, tool in tools_for(ctx).items():
-        if needs_approval(tool, parse_arguments(tool, json.dumps(given[name])), ctx):
+    for name, arguments in given.items():
+        tool = tools_for(ctx)[name]
+        if needs_approval(tool, parse_arguments(tool, json.dumps(arguments)), ctx):
             asks.append(name)
-    assert asks == ["write_file"]
+    assert asks == ["write_file", "edit_file"]
     assert tools_for(ctx)["write_file"].risk is Risk.WRITES
 
 
@@ -93,6 +67,7 @@ async def test_rules_are_kept_and_revoked(ctx: ToolContext, settings: Settings) 
     arguments = parse_arguments(tool, '{"path": "./app.py", "content": "x"}')
     assert ctx.project is not None
     rule = rule_for(tool.subject(arguments), ctx.project.path)
+    assert rule is not None
     assert rule.pattern == "app.py"
     await add_rule(settings, rule)
     await add_rule(settings, rule)
@@ -107,10 +82,25 @@ async def test_rules_are_kept_and_revoked(ctx: ToolContext, settings: Settings) 
     assert await read_rules(settings) == ()
 
 
-async def test_rules_that_cannot_be_read_are_left_out(settings: Settings) -> None:
+async def test_rules_that_cannot_be_read_never_allow_and_can_be_removed(settings: Settings) -> None:
     good = {"effect": "allow", "tool": "write_file", "workspace": "/p", "pattern": "a.py"}
-    await settings.save("tool_rules", {"rules": [1, {}, {**good, "pattern": "*"}, {**good, "effect": "maybe"}, good]})
-    assert [rule.pattern for rule in await read_rules(settings)] == ["a.py"]
+    wide, odd = {**good, "pattern": "*"}, {**good, "effect": "maybe"}
+    await settings.save("tool_rules", {"rules": [1, {}, wide, odd, {"effect": "deny", "tool": "write_file"}, good]})
+    rules = await read_rules(settings)
+    broken = [rule for rule in rules if isinstance(rule, BrokenRule)]
+    assert [rule.effect for rule in broken] == [Effect.ASK] * 4 + [Effect.DENY]
+    assert [(rule.tool, rule.workspace) for rule in broken] == [
+        (None, None),
+        (None, None),
+        ("write_file", "/p"),
+        ("write_file", "/p"),
+        ("write_file", None),
+    ]
+    for rule in broken:
+        await remove_rule(settings, rule)
+    assert await read_rules(settings) == (Rule(Effect.ALLOW, "write_file", "/p", "a.py"),)
+    await add_rule(settings, broken[0])  # a removal that is undone
+    assert broken[0] in await read_rules(settings)
 
 
 # files --------------------------------------------------------------------------------------------------------------
