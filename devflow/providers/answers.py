@@ -86,7 +86,7 @@ class Answer:
             yield from self._think.feed(rest)
         yield from self._think.close()
         try:
-            calls = self._calls.calls()
+            calls = () if self._is_refused else self._calls.calls(whole=self._is_whole)
         except CutShort as error:
             raise failures.CutArguments(
                 N_("{server} broke off inside the arguments of a tool call ({tool}); nothing of it ran."),
@@ -99,6 +99,16 @@ class Answer:
         if self._usage is not None:
             yield self._usage
         yield StreamEnd(reason, self._reason)
+
+    @property
+    def _is_refused(self) -> bool:
+        """A filter may stop an answer anywhere, between two calls too: none of them runs."""
+        return _FINISHES.get(self._reason.lower()) is FinishReason.REFUSED
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the server said that it was through, so that a call without arguments has none."""
+        return _FINISHES.get(self._reason.lower()) is not FinishReason.LENGTH if self._reason else self.ended
 
     def _choice(self, choice: Mapping[str, Any]) -> Iterator[StreamEvent]:
         error = choice.get("error")
@@ -154,7 +164,7 @@ class Answer:
             raise failures.overflow(speaker.server, speaker.model, reason)
         if reason in _BROKEN:
             raise failures.from_error_object(reason, server=speaker.server, model=speaker.model, midway=True)
-        if has_calls and reason not in ("content_filter", "sensitive", "refusal"):
+        if has_calls:
             return FinishReason.TOOL_CALLS
         if not reason:
             raise failures.NoFinish(
@@ -172,6 +182,9 @@ class Answer:
         if isinstance(usage, Mapping):
             read = _tokens(usage, "prompt_tokens", "input_tokens")
             written = _tokens(usage, "completion_tokens", "output_tokens")
+            if before := self._usage:
+                read = before.input_tokens if read is None else read
+                written = before.output_tokens if written is None else written
             if read is not None or written is not None:
                 self._usage = UsageChunk(read, written)
 

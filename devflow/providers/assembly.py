@@ -66,8 +66,11 @@ class CallAssembler:
             if isinstance(piece, Mapping):
                 self._add_piece(piece)
 
-    def calls(self) -> tuple[CallChunk, ...]:
-        """The whole calls, in the order in which they began; raises `CutShort`. A slot without a name is no call."""
+    def calls(self, *, whole: bool = True) -> tuple[CallChunk, ...]:
+        """The whole calls, in the order in which they began; raises `CutShort`. A slot without a name is no call.
+
+        `whole`: the server said that nothing is missing; where it did not, a call without arguments was cut before them.
+        """
         taken: set[str] = set()
         found = []
         for slot in self._slots:
@@ -75,7 +78,7 @@ class CallAssembler:
             if not slot.tool and not text.strip():
                 continue
             arguments = whole_arguments(text)
-            if arguments is None or not slot.tool:
+            if arguments is None or not slot.tool or not (whole or text.strip()):
                 raise CutShort(slot.tool)
             wire_id = slot.wire_id
             if not wire_id or wire_id in taken:
@@ -106,6 +109,7 @@ class CallAssembler:
         self._current = slot
 
     def _slot_for(self, index: object, wire_id: str, name: str) -> _Slot:
+        index = int(index) if isinstance(index, str) and index.isdecimal() and len(index) < 10 else index
         if isinstance(index, int) and not isinstance(index, bool):
             slot = self._by_index.get(index)
             if slot is None or _is_another(slot, wire_id, name):

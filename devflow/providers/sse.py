@@ -1,16 +1,19 @@
 """Server-sent events as model servers really send them: a parser that does not care where the bytes are cut.
 
-Beyond the standard: the last event counts without its blank line, and a bare JSON line is taken for data (some servers
-put an error into the stream that way).
+Beyond the standard, because servers are: the last event counts without its blank line; bare JSON is taken for data (an
+error is put into the stream that way, on one line or printed over several); a line of data that follows a whole JSON
+value is an event of its own; and an event named `error` is one in its data too, so that readers need no names.
 """
 
 from __future__ import annotations
 
 import asyncio
 import codecs
+import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
+from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
 from devflow.providers.failures import Silent, too_much
 
@@ -80,6 +83,7 @@ class SseParser:
         self._data: list[str] = []
         self._data_size = 0
         self._name = ""
+        self._bare = False
         self._at_start = True
         self._after_cr = False
 
@@ -124,24 +128,55 @@ class SseParser:
         self._line_size = 0
         if not line:
             return self._dispatch()
+        if self._bare and not line.startswith(_FIELDS):
+            return self._add_data(line)
         if line.startswith("{"):
-            self._add_data(line)
-            return []
+            found = self._add_data(line)
+            self._bare = True
+            return found
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if field == "data":
-            self._add_data(value)
-        elif field == "event":
+            return self._add_data(value)
+        if field == "event":
             self._name = value
         return []
 
-    def _add_data(self, value: str) -> None:
+    def _add_data(self, value: str) -> list[SseEvent]:
+        found = self._dispatch() if len(self._data) == 1 and _is_whole(self._data[0]) else []
         self._data.append(value)
         self._data_size += len(value)
+        return found
 
     def _dispatch(self) -> list[SseEvent]:
         data, name = "\n".join(self._data), self._name
         self._data.clear()
         self._data_size = 0
         self._name = ""
-        return [SseEvent(data, name)] if data.strip() else []
+        self._bare = False
+        if not data.strip():
+            return []
+        return [SseEvent(_as_error(data) if name == "error" else data, name)]
+
+
+_FIELDS = (":", "data:", "event:", "id:", "retry:")
+
+
+def _is_whole(data: str) -> bool:
+    data = data.strip()
+    return data == "[DONE]" or (data.startswith("{") and _object(data) is not None)
+
+
+def _as_error(data: str) -> str:
+    value = _object(data)
+    if value is not None and value.get("error"):
+        return data
+    return json.dumps({"error": data if value is None else value}, ensure_ascii=False)
+
+
+def _object(data: str) -> dict[str, object] | None:
+    try:
+        value = loads(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -14,7 +14,7 @@ import pytest
 
 from devflow.domain.errors import ProviderFailed
 from devflow.domain.provider import ProviderConfig
-from devflow.domain.request import CallChunk, ModelRequest, StreamEnd, StreamEvent, TextChunk
+from devflow.domain.request import ModelRequest, StreamEnd, StreamEvent, TextChunk
 from devflow.providers import failures
 from devflow.providers.chat_body import Structured
 from devflow.providers.openai_compat import OpenAICompat
@@ -22,7 +22,7 @@ from devflow.providers.retry import Retry
 from devflow.providers.transport import Network, Outgoing, Transport
 from tests.fakes.raw_server import RawServer
 from tests.fakes.requests import chat
-from tests.fakes.streams import DONE, STREAMS, Stream, chunk
+from tests.fakes.streams import DONE, chunk
 
 AT_ONCE = Retry(random=lambda: 0.0)
 HELLO = (chunk({"content": "Hel"}) + chunk({"content": "lo."}) + chunk({}, "stop") + DONE).encode()
@@ -67,27 +67,6 @@ async def test_text_streams_while_it_is_written(server: RawServer, transport: Tr
     assert (request.method, request.path) == ("POST", "/v1/chat/completions")
     assert request.json["stream"] is True
     assert "authorization" not in request.headers
-
-
-@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.name)
-async def test_recorded_streams_mean_the_same_over_a_socket(
-    stream: Stream, server: RawServer, transport: Transport
-) -> None:
-    body = stream.body.replace("\n", "\r\n").encode()
-    for _ in range(4):  # as many as it would be tried
-        server.answer(*[body[i : i + 3] for i in range(0, len(body), 3)])
-    asked = provider(server, transport)
-    if stream.failure is not None:
-        with pytest.raises(stream.failure):
-            await events_of(asked)
-        return
-    found = await events_of(asked)
-    kinds = [type(event) for event in stream.events if not isinstance(event, TextChunk)]
-    assert list(dict.fromkeys(kinds)) == list(dict.fromkeys(type(e) for e in found if not isinstance(e, TextChunk)))
-    wanted = "".join(event.text for event in stream.events if isinstance(event, TextChunk))
-    assert "".join(event.text for event in found if isinstance(event, TextChunk)) == wanted
-    calls = [(event.tool, event.arguments) for event in found if isinstance(event, CallChunk)]
-    assert calls == [(event.tool, event.arguments) for event in stream.events if isinstance(event, CallChunk)]
 
 
 async def test_the_key_travels_in_its_header_only(server: RawServer, transport: Transport) -> None:

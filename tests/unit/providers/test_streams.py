@@ -1,26 +1,24 @@
-"""Every recorded stream means the same however its bytes are cut: whole, byte by byte, with CRLF, with CR."""
+"""The parser of server-sent events: whatever comes is read, passed over or refused."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devflow.domain.request import CallChunk, ReasoningChunk, StreamEvent, TextChunk
+from devflow.domain.request import StreamEvent
 from devflow.providers.answers import Answer, Speaker
 from devflow.providers.failures import NotAnAnswer, Silent, WireFailure
 from devflow.providers.sse import EventTooBig, Patience, SseEvent, SseParser, events
-from tests.fakes.streams import STREAMS, Stream
 
 
 def meaning(cut: Iterable[bytes]) -> list[StreamEvent]:
-    """The events of a stream in these pieces, with neighbouring texts joined."""
+    """The events of a chat completion in these pieces."""
     parser, answer = SseParser(), Answer(Speaker("Server", "m"))
     found: list[StreamEvent] = []
     for piece in cut:
@@ -28,58 +26,7 @@ def meaning(cut: Iterable[bytes]) -> list[StreamEvent]:
             found += answer.read(event.data)
     for event in parser.close():
         found += answer.read(event.data)
-    found += answer.finish()
-    return joined(found)
-
-
-def joined(events: Iterable[StreamEvent]) -> list[StreamEvent]:
-    whole: list[StreamEvent] = []
-    for event in events:
-        last = whole[-1] if whole else None
-        if isinstance(event, TextChunk) and isinstance(last, TextChunk):
-            whole[-1] = TextChunk(last.text + event.text)
-        elif isinstance(event, ReasoningChunk) and isinstance(last, ReasoningChunk):
-            whole[-1] = ReasoningChunk(last.text + event.text)
-        else:
-            whole.append(event)
-    return whole
-
-
-def check(stream: Stream, cut: Iterable[bytes]) -> None:
-    if stream.failure is not None:
-        with pytest.raises(stream.failure) as caught:
-            meaning(cut)
-        assert stream.words in str(caught.value)
-        return
-    found = meaning(cut)
-    own = {
-        event.wire_id
-        for event, wanted in zip(found, stream.events, strict=True)
-        if isinstance(wanted, CallChunk) and wanted.wire_id == "*"
-    }
-    assert all(id.startswith("call_") for id in own)
-    ids = [event.wire_id for event in found if isinstance(event, CallChunk)]
-    assert len(ids) == len(set(ids))
-    blank = [
-        replace(event, wire_id="*") if isinstance(event, CallChunk) and event.wire_id in own else event
-        for event in found
-    ]
-    assert blank == list(stream.events)
-
-
-@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.name)
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_a_stream_means_the_same_whole_and_byte_by_byte(stream: Stream, newline: str) -> None:
-    body = stream.body.replace("\n", newline).encode()
-    check(stream, [body])
-    check(stream, [body[i : i + 1] for i in range(len(body))])
-
-
-@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.name)
-def test_a_stream_means_the_same_cut_in_two_anywhere(stream: Stream) -> None:
-    body = stream.body.replace("\n", "\r\n").encode()
-    for at in range(0, len(body), 7):
-        check(stream, [body[:at], body[at:]])
+    return [*found, *answer.finish()]
 
 
 @given(st.lists(st.binary(max_size=40), max_size=8))
@@ -109,7 +56,16 @@ def test_an_event_over_the_cap_is_refused_and_not_kept() -> None:
 
 
 def test_event_names_are_kept() -> None:
-    assert SseParser().feed(b"event: error\ndata: {}\n\n") == [SseEvent("{}", "error")]
+    assert SseParser().feed(b"event: ping\ndata: {}\n\n") == [SseEvent("{}", "ping")]
+
+
+def test_an_event_named_error_is_one_in_its_data() -> None:
+    for sent, data in (
+        ('{"error": 1}', '{"error": 1}'),
+        ('{"a": 1}', '{"error": {"a": 1}}'),
+        ("gone", '{"error": "gone"}'),
+    ):
+        assert SseParser().feed(f"event: error\ndata: {sent}\n\n".encode()) == [SseEvent(data, "error")]
 
 
 async def pieces_of(*pieces: bytes) -> AsyncIterator[bytes]:

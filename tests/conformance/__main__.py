@@ -1,0 +1,55 @@
+"""The conformance of the adapters, printed: every fixture however its bytes come, and every form of every address.
+
+python -m tests.conformance                      the tables; exit code 1 if anything is wrong
+python -m tests.conformance streams anthropic    the fixtures of one protocol
+python -m tests.conformance addresses
+python -m tests.conformance quits 500            so many quits in mid-stream
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+
+from tests.conformance.fixture import PROTOCOLS, fixtures
+from tests.conformance.replay import at_every_byte, whole, with_crlf
+
+MODES = (("whole", whole), ("every byte", at_every_byte), ("crlf", with_crlf))
+
+
+async def streams(protocols: list[str], name: str) -> int:
+    """Print fixture × how it came → outcome; returns how many are wrong."""
+    began = time.monotonic()
+    wrong: list[str] = []
+    chosen = [fixture for fixture in fixtures(*protocols) if name in str(fixture)]
+    widest = max(len(str(fixture)) for fixture in chosen)
+    print(f"{'fixture':{widest}}  " + "  ".join(f"{mode:10}" for mode, _ in MODES) + "  outcome")
+    for fixture in chosen:
+        cells = []
+        for mode, replay in MODES:
+            trouble = await replay(fixture)
+            cells.append(f"{'WRONG' if trouble else 'right':10}")
+            if trouble:
+                wrong.append(f"{fixture} {mode}: {trouble}")
+        print(f"{fixture!s:{widest}}  " + "  ".join(cells) + f"  {fixture.outcome}", flush=True)
+    for line in wrong:
+        print(line)
+    print(f"{len(chosen)} fixtures × {len(MODES)}: {len(wrong)} wrong, {time.monotonic() - began:.0f} s")
+    return len(wrong)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance")
+    parser.add_argument("what", nargs="?", choices=["all", "streams", "addresses", "quits"], default="all")
+    parser.add_argument("which", nargs="?", default="", help="a protocol, part of a name, or how many quits")
+    args = parser.parse_args()
+    wrong = 0
+    if args.what in ("all", "streams"):
+        protocols = [args.which] if args.which in PROTOCOLS else []
+        wrong += asyncio.run(streams(protocols, "" if protocols else args.which))
+    return 1 if wrong else 0
+
+
+sys.exit(main())
