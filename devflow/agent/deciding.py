@@ -118,7 +118,9 @@ async def _show_edited(engine: Engine, call: ToolCall, arguments: str, shown: st
 async def _context(engine: Engine, call: ToolCall) -> tuple[ToolContext, Tool]:
     """Where the call would run, as things stand now, and its tool."""
     conversation, only, untrusted = await engine.db.read(lambda session: _scene(session, call))
-    context = await engine.tool_context(conversation.id, conversation.project, read_untrusted=untrusted)
+    context = await engine.tool_context(
+        conversation.id, conversation.project, read_untrusted=untrusted, only=(call.tool,)
+    )
     return context, _tool(engine, context, only, call)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +13,7 @@ from devflow.domain.knowledge import Project
 from devflow.domain.run import Run
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
+from devflow.models.calibration import Calibration
 from devflow.prompt.lookup import Lookups
 from devflow.prompt.templates import Templates
 from devflow.providers.protocol import Provider
@@ -19,7 +21,7 @@ from devflow.store.database import Database
 from devflow.store.lock import ProcessLock
 from devflow.tools.registry import tools_for
 from devflow.tools.rules import read_rules
-from devflow.tools.tool import Tool, ToolContext
+from devflow.tools.tool import Tool, ToolContext, ToolSources
 
 
 class ModelSource(Protocol):
@@ -41,12 +43,20 @@ class Engine:
     models: ModelSource
     templates: Templates
     lookups: Lookups
+    calibration: Calibration
     lock: ProcessLock
     home: Path
+    sources: ToolSources | None = None
 
     async def tool_context(
-        self, conversation_id: str, project: Project | None, *, read_untrusted: bool = False
+        self,
+        conversation_id: str,
+        project: Project | None,
+        *,
+        read_untrusted: bool = False,
+        only: Collection[str] | None = None,
     ) -> ToolContext:
+        """`only`: the tools that are wanted, so that no server is started for others; None: all of them."""
         return ToolContext(
             conversation_id=conversation_id,
             project=project,
@@ -54,6 +64,7 @@ class Engine:
             home=self.home,
             rules=await read_rules(self.settings),
             read_untrusted=read_untrusted,
+            sources=await self.sources.tools(project, only) if self.sources is not None else (),
         )
 
     def tools(self, context: ToolContext, only: tuple[str, ...] | None) -> dict[str, Tool]:

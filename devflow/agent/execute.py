@@ -26,15 +26,18 @@ log = logging.getLogger(__name__)
 
 async def execute(engine: Engine, run_id: str, call_ids: Sequence[str]) -> None:
     """Run these calls, one after the other. Each that somebody else has claimed or settled meanwhile is passed over."""
-    run, conversation, only = await engine.db.read(lambda session: _scene(session, run_id))
-    for call_id in call_ids:
-        context = await engine.tool_context(conversation.id, conversation.project)
+    run, conversation, only, names = await engine.db.read(lambda session: _scene(session, run_id, call_ids))
+    for call_id, name in zip(call_ids, names, strict=True):
+        context = await engine.tool_context(conversation.id, conversation.project, only=(name,))
         await _execute_one(engine, run, call_id, context, only)
 
 
-def _scene(session: Session, run_id: str) -> tuple[Run, Conversation, tuple[str, ...] | None]:
+def _scene(
+    session: Session, run_id: str, call_ids: Sequence[str]
+) -> tuple[Run, Conversation, tuple[str, ...] | None, list[str]]:
     run = runs.get(session, run_id)
-    return run, conversations.get(session, run.conversation_id), runs.tools_of(session, run_id)
+    names = [runs.call(session, call_id).tool for call_id in call_ids]
+    return run, conversations.get(session, run.conversation_id), runs.tools_of(session, run_id), names
 
 
 async def _execute_one(

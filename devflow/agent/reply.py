@@ -12,13 +12,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from devflow.agent.asking import Asking, scene_of
 from devflow.agent.calls import prepare_calls
 from devflow.agent.citing import record_citations
 from devflow.agent.engine import Engine
 from devflow.agent.mending import settle_failed
 from devflow.agent.problems import empty_answer, output_limit, problem_of, refused
-from devflow.agent.untrusted import has_read_untrusted
-from devflow.domain.conversation import Conversation, Message, MessageState, Role, Usage
+from devflow.domain.conversation import Message, MessageState, Role, Usage
 from devflow.domain.errors import UserFacing
 from devflow.domain.events import MessageStarted, TextArrived
 from devflow.domain.request import (
@@ -31,13 +31,12 @@ from devflow.domain.request import (
     TextChunk,
     UsageChunk,
 )
-from devflow.domain.run import Problem, Run, RunState, ToolCall
-from devflow.prompt.compose import Turn, compose_turn
+from devflow.domain.run import Problem, Run, RunState
+from devflow.providers.failures import ContextOverflow
 from devflow.providers.protocol import Provider
 from devflow.store import conversations, runs
-from devflow.store.database import Database, Session, Unit
+from devflow.store.database import Database, Unit
 from devflow.store.runs import NewCall
-from devflow.tools.tool import Tool
 
 ANSWER_MAX = 1_000_000
 """Characters of one answer, thinking included: a model that never stops is stopped, and can be continued."""
@@ -48,16 +47,15 @@ CHECKPOINT_S = 1.0
 
 async def reply(engine: Engine, run_id: str) -> None:
     """Do the step that `loop` has claimed. A failure that the user can act on ends the run with its problem."""
-    scene = await engine.db.read(lambda session: _scene(session, run_id))
+    scene = await engine.db.read(lambda session: scene_of(session, run_id))
     context = await engine.tool_context(
-        scene.conversation.id, scene.conversation.project, read_untrusted=scene.read_untrusted
+        scene.conversation.id, scene.conversation.project, read_untrusted=scene.read_untrusted, only=scene.only
     )
     tools = engine.tools(context, scene.only)
     answer = _Answer(engine, scene.run, scene.path[-1])
     try:
         provider = await engine.models.resolve(scene.run.choice)
-        request = await _request(engine, scene, provider, tools)
-        end = await _stream(answer, provider, request)
+        end = await _ask(answer, provider, Asking(engine, scene, tools))
     except UserFacing as error:
         await answer.fail(problem_of(error))
         return
@@ -70,56 +68,19 @@ async def reply(engine: Engine, run_id: str) -> None:
     await answer.complete(calls)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """What the step is made from. `only` are the tools of a headless run, which nobody can be asked about."""
-
-    run: Run
-    conversation: Conversation
-    path: tuple[Message, ...]
-    calls: Mapping[str, tuple[ToolCall, ...]]
-    replays: Mapping[str, Mapping[str, Any]]
-    question: str
-    only: tuple[str, ...] | None
-
-    @property
-    def read_untrusted(self) -> bool:
-        """Whether text from outside stands above the step: then rules for writing and running ask again."""
-        return has_read_untrusted(self.calls)
-
-
-def _scene(session: Session, run_id: str) -> _Scene:
-    row = runs.row_of(session, run_id)
-    run = runs.to_run(row)
-    path = conversations.path_to(session, runs.tip_of(row))
-    return _Scene(
-        run=run,
-        conversation=conversations.get(session, row.conversation_id),
-        path=path,
-        calls=runs.calls_of(session, [message.id for message in path]),
-        replays=conversations.replays(session, row.conversation_id, run.choice),
-        question=conversations.message(session, row.user_message_id).content,
-        only=runs.tools_of(session, run_id),
-    )
-
-
-async def _request(engine: Engine, scene: _Scene, provider: Provider, tools: Mapping[str, Tool]) -> ModelRequest:
-    window = await provider.context_window(scene.run.choice.model)
-    receipt = await engine.lookups.receipt_for(scene.run.id, window)
-    turn = Turn(
-        model=scene.run.choice.model,
-        messages=scene.path,
-        calls=scene.calls,
-        question=scene.question,
-        receipt=receipt,
-        project=scene.conversation.project,
-        tools=tuple(tool.spec for tool in tools.values()),
-        window=window,
-        replays=scene.replays,
-    )
-    request = compose_turn(turn, engine.templates)
-    await engine.db.write(lambda unit: runs.write_measure(unit, scene.run.id, request.measure))
-    return request
+async def _ask(answer: _Answer, provider: Provider, asking: Asking) -> StreamEnd | None:
+    """Send the step's request; once more, shorter, where the server says before its first token that it is too long."""
+    request = await asking.compose(provider)
+    try:
+        end = await _stream(answer, provider, request)
+    except ContextOverflow as refusal:
+        if answer.begun:
+            raise
+        request = await asking.compose_shorter(provider, request, refusal)
+        end = await _stream(answer, provider, request)
+    if answer.usage is not None:
+        await asking.learn(request, answer.usage)
+    return end
 
 
 async def _stream(answer: _Answer, provider: Provider, request: ModelRequest) -> StreamEnd | None:
@@ -177,6 +138,10 @@ class _Answer:
     _text: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
     _dirty: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def begun(self) -> bool:
+        return bool(self.size or self.calls)
 
     @property
     def text(self) -> str:

@@ -125,9 +125,9 @@ class Turns:
         """At start-up: mend the runs whose process is gone."""
         return await recovery.recover(self._engine)
 
-    async def tool_names(self, project: Project | None) -> tuple[str, ...]:
-        """The tools that a conversation with that project folder has."""
-        return tuple(self._engine.tools(await self._engine.tool_context("", project), None))
+    async def tool_names(self, project: Project | None, only: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """The tools that a conversation with that project folder has. MCP servers are asked for those in `only`."""
+        return tuple(self._engine.tools(await self._engine.tool_context("", project, only=only), None))
 
     async def wait(self, run_id: str) -> Run:
         """The run, once nothing works on it any more: finished, or waiting for approval."""

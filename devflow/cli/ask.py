@@ -139,7 +139,7 @@ async def _choice(core: Core, provider: str | None, model: str | None) -> ModelC
 
 
 async def _check_tools(core: Core, project: Project | None, tools: tuple[str, ...]) -> None:
-    known = await core.turns.tool_names(project)
+    known = await core.turns.tool_names(project, tools)
     if unknown := [tool for tool in tools if tool not in known]:
         raise Refused(
             N_("There is no tool {tool} here."),

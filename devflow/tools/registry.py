@@ -12,7 +12,7 @@ from devflow.tools.list_dir import ListDir
 from devflow.tools.propose_knowledge import ProposeKnowledge
 from devflow.tools.read_file import ReadFile
 from devflow.tools.refusal import ToolRefused
-from devflow.tools.tool import Tool, ToolContext, ToolOutcome, Voided
+from devflow.tools.tool import ParsesArguments, Tool, ToolContext, ToolOutcome, Voided
 from devflow.tools.workspace import Workspace
 from devflow.tools.write_file import WriteFile
 
@@ -25,10 +25,12 @@ def tools_for(ctx: ToolContext) -> dict[str, Tool]:
     if ctx.project is not None:
         workspace = Workspace(Path(ctx.project.path), ctx.home)
         tools += [ListDir(workspace), ReadFile(workspace), WriteFile(workspace), EditFile(workspace)]
-    tools += [KnowledgeSearch(), ProposeKnowledge()]
+    tools += [KnowledgeSearch(), ProposeKnowledge(), *ctx.sources]
     return {tool.spec.name: tool for tool in tools}
 
 
 def parse_arguments(tool: Tool, text: str) -> dict[str, Any]:
     """The arguments of a call, checked against its schema; raises `ToolRefused` with a sentence for the model."""
+    if isinstance(tool, ParsesArguments):
+        return tool.parse(text)
     return arguments_of.parse_arguments(tool.spec.parameters, text, tool.spec.name)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from devflow.domain.knowledge import Project
 from devflow.domain.request import ToolSpec
@@ -20,7 +20,7 @@ class ToolContext:
     """What a call may touch. Without a `project` there is no workspace and there are no file tools.
 
     `home` is DevFlow's data directory, out of bounds for every file tool. `read_untrusted` says that the run has read
-    text from outside, after which rules for writing and running ask again.
+    text from outside, after which rules for writing and running ask again. `sources` are the tools of MCP servers.
     """
 
     conversation_id: str
@@ -29,6 +29,7 @@ class ToolContext:
     home: Path
     rules: tuple[AnyRule, ...] = ()
     read_untrusted: bool = False
+    sources: tuple[Tool, ...] = ()
 
     @property
     def workspace(self) -> str:
@@ -86,6 +87,23 @@ class Tool(Protocol):
         self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
     ) -> ToolOutcome | Voided:
         """Do it. `preview` is the approved one; `Voided` when it no longer holds. Raises `UserFacing` when refused."""
+        ...
+
+
+class ToolSources(Protocol):
+    """Where tools come from that are not DevFlow's own (`mcp_source.McpSource` in the product)."""
+
+    async def tools(self, project: Project | None, only: Collection[str] | None = None) -> tuple[Tool, ...]:
+        """The tools there are now, within a bounded time; `only` those of these names, if it is not None."""
+        ...
+
+
+@runtime_checkable
+class ParsesArguments(Protocol):
+    """A tool whose arguments are checked by somebody else, against a schema that is theirs."""
+
+    def parse(self, text: str) -> dict[str, Any]:
+        """The arguments as the model sent them; raises `ToolRefused` for what nobody could take."""
         ...
 
 

@@ -1,0 +1,106 @@
+"""`${env:NAME}` and its kin in a server's settings, and the environment that its program gets."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from devflow.domain.errors import UserFacing
+from devflow.domain.messages import N_
+from devflow.tools.mcp_config import Http, McpServer, Stdio
+
+AGENT_CHILD = "DEVFLOW_AGENT_CHILD"
+"""`1` in the environment of what the agent starts: human acts are refused there (spec 01)."""
+
+_REFERENCE = re.compile(r"\$\{([^{}$]*)\}")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_PASSED_ON = (
+    "PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME "
+    "XDG_RUNTIME_DIR"
+).split()
+_PASSED_ON_WINDOWS = (
+    "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES SYSTEMDRIVE "
+    "SYSTEMROOT COMSPEC TEMP TMP USERNAME USERPROFILE"
+).split()
+
+
+class NotExpanded(UserFacing):
+    """A reference in a server's settings stands for nothing."""
+
+    code = "mcp_reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A program with everything filled in. `env` is its whole environment."""
+
+    command: str
+    args: tuple[str, ...]
+    cwd: str | None
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    url: str
+    headers: Mapping[str, str]
+
+
+def filled_in(server: McpServer, values: Mapping[str, str], environ: Mapping[str, str]) -> Launch | Endpoint:
+    """The server with its references replaced; raises `NotExpanded` naming one that stands for nothing."""
+
+    def fill(text: str) -> str:
+        return expand(text, environ)
+
+    match server.transport:
+        case Stdio(command, args, cwd):
+            own = {name: fill(value) for name, value in values.items()}
+            folder = os.path.expanduser(fill(cwd)) if cwd else None  # noqa: PTH111 - it stays a text
+            program = os.path.expanduser(fill(command))  # noqa: PTH111
+            return Launch(program, tuple(map(fill, args)), folder, environment(own, environ))
+        case Http(url):
+            return Endpoint(fill(url), {name: fill(value) for name, value in values.items()})
+
+
+def environment(own: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    """What a program needs to run at all, what the user gave it, and the mark of the agent's children. Nothing else:
+    keys of model servers that stand in DevFlow's own environment are not for it."""
+    windows = sys.platform == "win32"
+    wanted = _PASSED_ON_WINDOWS if windows else _PASSED_ON
+    passed = {
+        name: value
+        for name, value in environ.items()
+        if (name.upper() if windows else name) in wanted or name.startswith("LC_")
+    }
+    return {**passed, **own, AGENT_CHILD: "1"}
+
+
+def expand(text: str, environ: Mapping[str, str]) -> str:
+    """`${env:NAME}` and `${NAME}` (also `${NAME:-default}`), `${userHome}`, `${pathSeparator}` or `${/}`."""
+    return _REFERENCE.sub(lambda match: _value(match[1], environ), text)
+
+
+def _value(reference: str, environ: Mapping[str, str]) -> str:
+    if reference in ("userHome", "HOME"):
+        return str(Path.home())
+    if reference in ("pathSeparator", "/"):
+        return os.sep
+    name, _, default = reference.removeprefix("env:").partition(":-")
+    if not _PLAIN.match(name) or reference.startswith(("input:", "workspaceFolder", "workspaceRoot")):
+        raise NotExpanded(
+            N_("{reference} in its settings has no meaning here."),
+            N_("Write the value itself there, in Settings, under Tools."),
+            reference=f"${{{reference}}}",
+        )
+    value = environ.get(name, default)
+    if not value and ":-" not in reference:
+        raise NotExpanded(
+            N_("The environment variable {name} is not set, and its settings ask for it."),
+            N_("Set it before DevFlow starts, or write the value itself in Settings, under Tools."),
+            name=name,
+        )
+    return value
