@@ -25,6 +25,7 @@ from devflow.knowledge.projects import Projects
 from devflow.knowledge.samples import Samples
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
+from devflow.models.calibration import Calibration
 from devflow.models.keys import Keys, home_id
 from devflow.models.registry import Models
 from devflow.prompt.compose import compose_probe
@@ -144,6 +145,7 @@ async def _build(
         models=models,
         templates=templates,
         lookups=Lookups(db, settings, templates, hub),
+        calibration=Calibration(settings),
         lock=lock,
         home=paths.home,
     )

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from devflow.domain.errors import ProviderFailed
 from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
+from devflow.providers.overflow import Limits, limits_in
 
 WORDS_MAX = 300  # characters of a server's own words that are shown
 _SECRET_MIN = 4  # characters; shorter "keys" are made up for a server that wants none, and occur in every word
@@ -64,7 +65,10 @@ class RateLimited(WireFailure):
 
 
 class ContextOverflow(WireFailure):
+    """The request does not fit; `limits` is what the server said of its window and of the request's real length."""
+
     code = "context_overflow"
+    limits: Limits = Limits()
 
 
 class BadRequest(WireFailure):
@@ -150,7 +154,7 @@ def from_status(
             **about,
         )
     if status in (400, 413, 422) and is_overflow(body):
-        return overflow(server, model, words)
+        return overflow(server, model, words, limits_in(body.decode("utf-8", "replace")))
     if status == 404 or (status in (400, 422) and _mentions(body, "model_not_found", "model not found")):
         return _not_found(about, is_model=_mentions(body, "model"))
     if status >= 500 or status == 408:
@@ -197,7 +201,7 @@ def from_error_object(
     words = words_of(body, secrets) or "no reason given"
     status = _status_in(error)
     if is_overflow(body):
-        return overflow(server, model, words)
+        return overflow(server, model, words, limits_in(body.decode("utf-8", "replace")))
     if status is not None and 400 <= status < 600 and not midway:
         return from_status(status, body, server=server, model=model, secrets=secrets)
     return StreamCut(
@@ -218,8 +222,8 @@ def too_much(server: str, limit: int) -> NotAnAnswer:
     )
 
 
-def overflow(server: str, model: str, words: str) -> ContextOverflow:
-    return ContextOverflow(
+def overflow(server: str, model: str, words: str, limits: Limits | None = None) -> ContextOverflow:
+    failure = ContextOverflow(
         N_("The conversation is too long for {model}: {words}."),
         N_("Start a new conversation, or choose a model with a larger context window."),
         retryable=False,
@@ -227,6 +231,8 @@ def overflow(server: str, model: str, words: str) -> ContextOverflow:
         model=model,
         words=words,
     )
+    failure.limits = limits or Limits()
+    return failure
 
 
 def is_overflow(body: bytes) -> bool:
@@ -237,7 +243,7 @@ def is_overflow(body: bytes) -> bool:
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|model_context_window_exceeded|context (?:length|window|size)"
     r"|maximum context|too many (?:input )?tokens|prompt is too long|reduce the length of the messages"
-    r"|range of input length",
+    r"|range of input length|exceeded model token limit|maximum number of tokens allowed|prompt exceeds max length",
     re.IGNORECASE,
 )
 
