@@ -1,5 +1,6 @@
 """The list of conversations: found, named, pinned, deleted and brought back; marked while something goes on."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from devflow.app.core import opened
 from devflow.domain.conversation import Conversation, Draft, Origin
 from devflow.domain.messages import english
 from devflow.ui.models.conversations import ConversationItem, Header, HitItem, grouped, shown_title, when_words
+from devflow.ui.pages.chat.session import ChatSession
 from tests.fakes.openai_server import Call, Gate, OpenAIServer, Turn
 from tests.ui.chat.conftest import Chat, OpenChat, eventually
 
@@ -236,6 +238,16 @@ async def test_the_conversation_that_was_open_is_open_again_after_a_restart(open
     async with open_chat() as chat:
         await chat.shown(lambda: bool(chat.page.session.turns))
         assert chat.page.top.title.text == "second"
+
+
+async def test_a_conversation_begun_while_the_last_one_is_looked_up_is_not_replaced_by_it(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        await chat.asked("What is a candidate?")
+        session = ChatSession(chat.page._ctx, chat.page)
+        starting = asyncio.create_task(session.reopen())
+        session.start_new()
+        await starting
+        assert session.id is None
 
 
 async def test_another_processs_conversation_appears_without_a_click(open_chat: OpenChat) -> None:

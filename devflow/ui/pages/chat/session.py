@@ -38,6 +38,7 @@ class ChatSession(QObject):
         self._making: asyncio.Task[str] | None = None
         self._draft: str | None = None
         self._from: str | None = None
+        self._begun = False
         self.references: dict[str, tuple[str, str]] = {}
         self.conversation: Conversation | None = None
         self.turns: tuple[TurnView, ...] = ()
@@ -65,6 +66,7 @@ class ChatSession(QObject):
 
     def open(self, conversation_id: str, at_message: str | None = None) -> asyncio.Task[None]:
         """Show that conversation; the task is done when it is shown."""
+        self._begun = True
         self._leave()
         self._id = conversation_id
         self.at_message = at_message
@@ -76,17 +78,18 @@ class ChatSession(QObject):
     async def reopen(self) -> None:
         """Open the conversation that was open last, unless something was begun meanwhile."""
         last = (await self._ctx.services.settings.get(GROUP)).get("conversation")
-        if not isinstance(last, str) or self._id is not None or self._draft is not None:
+        if not isinstance(last, str) or self._begun:
             return
         try:
             found = await self._ctx.services.conversations.get(last)
         except NotFound:
             return
-        if found.deleted_at is None and self._id is None and self._draft is None:
+        if found.deleted_at is None and not self._begun:
             self.open(last)
 
     def start_new(self) -> None:
         """An empty one, which becomes a row with its first word. The folder is kept: work goes on in the same place."""
+        self._begun = True
         self._leave()
         self.project = self.conversation.project if self.conversation else self.project
         self._id, self.conversation, self.turns = None, None, ()
@@ -97,6 +100,7 @@ class ChatSession(QObject):
 
     async def ensure(self) -> str:
         """The open conversation's id; made now if there is none yet. Two callers get the same one."""
+        self._begun = True
         if self._id is not None:
             return self._id
         if self._making is None or self._making.done():
@@ -117,6 +121,7 @@ class ChatSession(QObject):
 
     def typed(self, text: str) -> None:
         """Keep what stands in the composer, half a second after the last key."""
+        self._begun = True
         self._draft = text
         if self._id is None and text.strip():
             self._ctx.tasks.launch(self.ensure(), what="begin conversation")
