@@ -12,6 +12,15 @@ from devflow.domain.messages import N_
 
 CHAT = "/chat/completions"
 _VERSIONED = re.compile(r"/v\d+[a-z0-9]*(?:/|$)", re.IGNORECASE)
+_HOMES = {
+    "open.bigmodel.cn": "/api/paas/v4",
+    "api.z.ai": "/api/paas/v4",
+    "dashscope.aliyuncs.com": "/compatible-mode/v1",
+    "dashscope-intl.aliyuncs.com": "/compatible-mode/v1",
+    "openrouter.ai": "/api/v1",
+    "generativelanguage.googleapis.com": "/v1beta/openai",
+}
+"""Where the API of a known host stands, if not at `/v1`: whoever types less of it means this."""
 _ENDPOINTS = (CHAT, "/completions", "/models", "/embeddings", "/responses")
 
 
@@ -42,14 +51,14 @@ class Address:
 def parse(typed: str) -> Address:
     """Read what the user typed; raises `InvalidInput` on `base_url` with a sentence.
 
-    A base without a version gets `/v1`; one that has its own (`/v1`, `/v4`, `/v1beta/openai`, `/compatible-mode/v1`)
-    keeps it; a full endpoint is cut back to its base.
+    A base without a version gets `/v1`, or what stands there on a known host; one that has its own (`/v1`, `/v4`,
+    `/v1beta/openai`, `/compatible-mode/v1`) keeps it; a full endpoint is cut back to its base.
     """
     text = typed.strip()
     if not text:
         raise _bad(N_("The address is empty."), N_("An address looks like http://127.0.0.1:11434."))
     if "://" not in text:
-        text = ("http://" if is_loopback(re.split(r"[:/]", text, maxsplit=1)[0]) else "https://") + text
+        text = ("http://" if _is_near(text) else "https://") + text
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -72,7 +81,7 @@ def parse(typed: str) -> Address:
     shown_host = f"[{host}]" if ":" in host else host
     default = {"http": 80, "https": 443}[scheme]
     netloc = shown_host if port in (None, default) else f"{shown_host}:{port}"
-    return Address(urlunsplit((scheme, netloc, _base_path(parts.path), "", "")), f"{scheme}://{netloc}")
+    return Address(urlunsplit((scheme, netloc, _base_path(parts.path, host), "", "")), f"{scheme}://{netloc}")
 
 
 def preview(typed: str) -> str:
@@ -96,11 +105,23 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _base_path(path: str) -> str:
+def _is_near(text: str) -> bool:
+    """Whether an address without its scheme names this machine or one beside it, which seldom have certificates."""
+    host = (re.match(r"\[[^\]]*\]|[^:/]*", text) or [""])[0]
+    try:
+        return is_loopback(host) or ipaddress.ip_address(host.strip("[]")).is_private
+    except ValueError:
+        return False
+
+
+def _base_path(path: str, host: str) -> str:
     path = re.sub(r"/{2,}", "/", path).rstrip("/")
     for endpoint in _ENDPOINTS:
         if path.lower().endswith(endpoint):
             return path[: -len(endpoint)]
+    home = _HOMES.get(host, "")
+    if home and f"{home}/".startswith(f"{path}/"):
+        return home
     return path if _VERSIONED.search(path) else f"{path}/v1"
 
 

@@ -13,6 +13,7 @@ import asyncio
 import sys
 import time
 
+from tests.conformance.addresses import ENDPOINTS, cases
 from tests.conformance.fixture import PROTOCOLS, fixtures
 from tests.conformance.replay import at_every_byte, whole, with_crlf
 
@@ -40,6 +41,22 @@ async def streams(protocols: list[str], name: str) -> int:
     return len(wrong)
 
 
+def addresses() -> int:
+    """Print every form of every preset's address with its endpoint; returns how many are wrong."""
+    wrong, preset = 0, ""
+    for case in cases():
+        if case.preset != preset:
+            preset = case.preset
+            print(f"{preset}: POST {ENDPOINTS[preset]}")
+        right = case.found == case.expected
+        wrong += not right
+        shown = "as above" if case.found == ENDPOINTS[preset] else case.found
+        verdict = "right" if right else f"WRONG, not {case.expected}"
+        print(f"  {case.form:24}  {case.typed!r:72}  {shown:58}  {verdict}")
+    print(f"{len(cases())} addresses: {wrong} wrong")
+    return wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance")
     parser.add_argument("what", nargs="?", choices=["all", "streams", "addresses", "quits"], default="all")
@@ -49,6 +66,8 @@ def main() -> int:
     if args.what in ("all", "streams"):
         protocols = [args.which] if args.which in PROTOCOLS else []
         wrong += asyncio.run(streams(protocols, "" if protocols else args.which))
+    if args.what in ("all", "addresses"):
+        wrong += addresses()
     return 1 if wrong else 0
 
 

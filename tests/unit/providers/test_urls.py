@@ -23,6 +23,11 @@ from devflow.providers.urls import is_loopback, origin, parse, preview
         ("api.example.com", "https://api.example.com/v1/chat/completions"),
         ("HTTPS://API.Example.COM:443//v1//", "https://api.example.com/v1/chat/completions"),
         ("http://[::1]:8080", "http://[::1]:8080/v1/chat/completions"),
+        ("[::1]:8080", "http://[::1]:8080/v1/chat/completions"),
+        ("192.168.1.5:11434", "http://192.168.1.5:11434/v1/chat/completions"),
+        ("8.8.8.8:11434", "https://8.8.8.8:11434/v1/chat/completions"),
+        ("openrouter.ai", "https://openrouter.ai/api/v1/chat/completions"),
+        ("https://openrouter.ai/api/v2", "https://openrouter.ai/api/v2/chat/completions"),
     ],
 )
 def test_an_address_becomes_its_endpoint(typed: str, full: str) -> None:
