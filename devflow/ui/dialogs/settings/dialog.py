@@ -20,6 +20,7 @@ from devflow.ui.dialogs.settings.nav import Nav, Place
 from devflow.ui.dialogs.settings.network_page import NetworkPage
 from devflow.ui.dialogs.settings.page import SettingsPage, sentence_of
 from devflow.ui.dialogs.settings.providers_page import ProvidersPage
+from devflow.ui.dialogs.settings.tools_page import ToolsPage
 from devflow.ui.widgets import Button, Hairline, IconLabel, Label, NoticeStrip, Pane
 
 SIZE, SMALLEST = QSize(900, 700), QSize(760, 560)
@@ -158,6 +159,8 @@ class SettingsDialog(QDialog):
                 return ProvidersPage(self._ctx, self.drafts)
             case "knowledge":
                 return KnowledgePage(self._ctx, self.drafts)
+            case "tools":
+                return ToolsPage(self._ctx)
             case "appearance":
                 return AppearancePage(self._ctx)
             case "network":

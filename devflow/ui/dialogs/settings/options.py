@@ -11,6 +11,7 @@ def pages(t: Translator) -> tuple[Place, ...]:
     return (
         Place("providers", t("Providers"), "plug"),
         Place("knowledge", t("Knowledge"), "book"),
+        Place("tools", t("Tools"), "terminal"),
         Place("appearance", t("Appearance"), "contrast"),
         Place("network", t("Network"), "globe"),
         Place("data", t("Data"), "database"),
@@ -32,6 +33,7 @@ def options(t: Translator) -> tuple[Place, ...]:
         ("knowledge", t("Fewest messages"), "minMessages", "min_messages"),
         ("knowledge", t("Quiet time"), "idleTimeoutMs", "idle_timeout_ms " + t("idle timeout")),
         ("knowledge", t("Use knowledge in answers"), "autoInject", "auto_inject " + t("inject injection")),
+        ("tools", t("Rules"), "rulesList", t("always allow deny ask revoke approval permission")),
         ("appearance", t("Theme"), "themePicker", t("dark light colours")),
         ("appearance", t("Language"), "languagePicker", "English 中文 Chinese"),
         ("network", t("Proxy"), "proxyMode", ""),
