@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from devflow.domain.conversation import ModelChoice
-from devflow.domain.events import CallsChanged, Hub, MessageEnded, RunChanged
+from devflow.domain.events import CallOutput, CallsChanged, Hub, MessageEnded, RunChanged
 from devflow.domain.knowledge import Project
 from devflow.domain.run import Run
 from devflow.knowledge.service import Knowledge
@@ -79,6 +79,9 @@ class Engine:
 
     def calls_changed(self, run: Run, message_id: str) -> None:
         self.hub.publish(CallsChanged(run.id, run.conversation_id, message_id))
+
+    def call_output(self, run: Run, call_id: str, text: str) -> None:
+        self.hub.publish(CallOutput(run.id, run.conversation_id, call_id, text))
 
     def message_ended(self, run: Run, message_id: str) -> None:
         self.hub.publish(MessageEnded(run.id, run.conversation_id, message_id))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
 from devflow.agent.engine import Engine
@@ -19,7 +21,7 @@ from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
 from devflow.tools.approval import approval_of, with_approval, without_approval
 from devflow.tools.registry import parse_arguments
-from devflow.tools.tool import ToolContext, ToolOutcome, Voided
+from devflow.tools.tool import ToolContext, ToolOutcome, ToolStopped, Voided
 
 log = logging.getLogger(__name__)
 
@@ -48,10 +50,19 @@ async def _execute_one(
         return
     engine.calls_changed(run, call.message_id)
     started = time.monotonic()
-    outcome = await _run_tool(engine, call, context, only)
-    took = int((time.monotonic() - started) * 1000)
+    shown = replace(context, progress=partial(engine.call_output, run, call_id))
+    try:
+        outcome = await _run_tool(engine, call, shown, only)
+    except ToolStopped as stopped:  # it is over, and what became of it is known
+        await engine.db.write(partial(_store_stopped, call=call, stopped=stopped, took=_ms_since(started)))
+        raise
+    took = _ms_since(started)
     await engine.db.write(lambda unit: _store(unit, call, outcome, took))
     engine.calls_changed(run, call.message_id)
+
+
+def _ms_since(instant: float) -> int:
+    return int((time.monotonic() - instant) * 1000)
 
 
 def _claim(unit: Unit, engine: Engine, run_id: str, call_id: str) -> ToolCall | None:
@@ -81,6 +92,14 @@ async def _run_tool(
     except Exception as error:
         log.exception("the tool %s failed", call.tool)
         return ToolOutcome("", f"The tool failed unexpectedly ({type(error).__name__}).")
+
+
+def _store_stopped(unit: Unit, call: ToolCall, stopped: ToolStopped, took: int) -> None:
+    """The run was stopped while the tool ran: unlike an interrupted call, this one's end was seen."""
+    state = CallState.DONE if stopped.over else CallState.CANCELLED
+    runs.compare_and_set_call(
+        unit, call.id, CallState.EXECUTING, state, result=stopped.outcome.text, error="", duration_ms=took
+    )
 
 
 def _store(unit: Unit, call: ToolCall, outcome: ToolOutcome | Voided, took: int) -> None:

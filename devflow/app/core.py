@@ -36,9 +36,7 @@ from devflow.store.database import Database, prune_changes
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
 from devflow.store.watch import watch
-
-AGENT_CHILD = "DEVFLOW_AGENT_CHILD"
-"""Set to 1 in the environment of what the agent's `run_command` starts: human acts are refused there (spec 01)."""
+from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,16 @@ class CallsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class CallOutput:
+    """The newest output of a tool that runs, in place of what came before; at most ten in a second, never stored."""
+
+    run_id: str
+    conversation_id: str
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractionChanged:
     """A distillation's progress: `state` is waiting, running, done, nothing_new, dropped, failed, cancelled."""
 
@@ -122,6 +132,7 @@ Event = (
     | TextArrived
     | MessageEnded
     | CallsChanged
+    | CallOutput
     | ExtractionChanged
 )
 

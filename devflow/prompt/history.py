@@ -64,7 +64,7 @@ def ends_cut(messages: Sequence[Message]) -> bool:
 def result_text(call: ToolCall, templates: Templates, language: Language) -> str:
     """What the model is told of a call, in whatever state it is. Output is fenced by a nonce of the call's own."""
     told = _told(call, templates, language)
-    if call.edited and call.state in (CallState.DONE, CallState.FAILED, CallState.INTERRUPTED):
+    if call.edited and call.state in (CallState.DONE, CallState.FAILED, CallState.INTERRUPTED, CallState.CANCELLED):
         return f"{templates.fill(language, 'edited', arguments=call.arguments)}\n\n{told}"
     return told
 
@@ -80,6 +80,8 @@ def _told(call: ToolCall, templates: Templates, language: Language) -> str:
             if call.reason:
                 return templates.fill(language, "denied_because", reason=call.reason)
             return templates.get(language, "denied")
+        case CallState.CANCELLED if call.result:
+            return f"{templates.get(language, 'stopped')}\n\n{_fenced(call, templates, language)}"
         case CallState.CANCELLED:
             return templates.get(language, "cancelled")
         case CallState.INTERRUPTED | CallState.EXECUTING:

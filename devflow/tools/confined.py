@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +23,11 @@ class DirItem:
     kind: str
     size: int
     protected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that is held open. Where there are descriptors, `descriptor` is it, whatever `path` has become."""
+
+    path: Path
+    descriptor: int | None = None

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from devflow.tools.confined import DirItem, FileState
+from devflow.tools.confined import DirItem, FileState, Folder
 from devflow.tools.paths import Parts, is_protected, joined, visible
 from devflow.tools.refusal import ToolRefused
 
@@ -58,6 +58,13 @@ def replace(
             return _replace_in(parent, parts, data, expected, limit)
     except OSError as error:
         raise ToolRefused(f"{visible(joined(parts))} cannot be written: {error.strerror}.") from None
+
+
+@contextlib.contextmanager
+def opened(root: Path, forbidden: Sequence[Path], parts: Parts) -> Iterator[Folder]:
+    """A directory, held by its descriptor."""
+    with _directory(root, forbidden, parts) as descriptor:
+        yield Folder(root.joinpath(*parts), descriptor)
 
 
 class _Missing(ToolRefused):

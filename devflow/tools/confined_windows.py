@@ -12,11 +12,11 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from devflow.tools.confined import DirItem, FileState
+from devflow.tools.confined import DirItem, FileState, Folder
 from devflow.tools.paths import Parts, is_protected, joined, visible
 from devflow.tools.refusal import ToolRefused
 
@@ -82,6 +82,15 @@ def replace(
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
     return True
+
+
+@contextlib.contextmanager
+def opened(root: Path, forbidden: Sequence[Path], parts: Parts) -> Iterator[Folder]:
+    """A directory, by its checked path."""
+    folder = _checked(root, forbidden, parts)
+    if not folder.is_dir():
+        raise ToolRefused(f"There is no folder {visible(joined(parts))}.")
+    yield Folder(folder)
 
 
 def _checked(root: Path, forbidden: Sequence[Path], parts: Parts) -> Path:

@@ -12,6 +12,7 @@ from devflow.tools.list_dir import ListDir
 from devflow.tools.propose_knowledge import ProposeKnowledge
 from devflow.tools.read_file import ReadFile
 from devflow.tools.refusal import ToolRefused
+from devflow.tools.run_command import RunCommand
 from devflow.tools.tool import ParsesArguments, Tool, ToolContext, ToolOutcome, Voided
 from devflow.tools.workspace import Workspace
 from devflow.tools.write_file import WriteFile
@@ -24,7 +25,13 @@ def tools_for(ctx: ToolContext) -> dict[str, Tool]:
     tools: list[Tool] = []
     if ctx.project is not None:
         workspace = Workspace(Path(ctx.project.path), ctx.home)
-        tools += [ListDir(workspace), ReadFile(workspace), WriteFile(workspace), EditFile(workspace)]
+        tools += [
+            ListDir(workspace),
+            ReadFile(workspace),
+            WriteFile(workspace),
+            EditFile(workspace),
+            RunCommand(workspace),
+        ]
     tools += [KnowledgeSearch(), ProposeKnowledge(), *ctx.sources]
     return {tool.spec.name: tool for tool in tools}
 

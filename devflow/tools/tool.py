@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,6 +22,7 @@ class ToolContext:
 
     `home` is DevFlow's data directory, out of bounds for every file tool. `read_untrusted` says that the run has read
     text from outside, after which rules for writing and running ask again. `sources` are the tools of MCP servers.
+    `progress` takes the newest output while a tool runs, replacing what it took before; None: nobody looks.
     """
 
     conversation_id: str
@@ -30,6 +32,7 @@ class ToolContext:
     rules: tuple[AnyRule, ...] = ()
     read_untrusted: bool = False
     sources: tuple[Tool, ...] = ()
+    progress: Callable[[str], None] | None = None
 
     @property
     def workspace(self) -> str:
@@ -59,6 +62,15 @@ class Voided:
 
     preview: Mapping[str, Any]
     why: str
+
+
+class ToolStopped(asyncio.CancelledError):
+    """The call was cancelled while it ran, and is over: `outcome` says what is known. `over`: it ended by itself."""
+
+    def __init__(self, outcome: ToolOutcome, *, over: bool = False) -> None:
+        super().__init__()
+        self.outcome = outcome
+        self.over = over
 
 
 class Tool(Protocol):

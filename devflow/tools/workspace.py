@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from devflow.tools.confined import DirItem, FileState
+from devflow.tools.confined import DirItem, FileState, Folder
 from devflow.tools.paths import Parts, joined, parts_of, visible
 from devflow.tools.refusal import ToolRefused
 
@@ -41,6 +42,10 @@ class Workspace:
         """What stands in a directory, folders first, by name."""
         items = confined.scan(self.root, (self.home,), self.parts(path))
         return sorted(items, key=lambda item: (item.kind != "folder", item.name.casefold(), item.name))
+
+    def opened(self, path: str) -> contextlib.AbstractContextManager[Folder]:
+        """A folder, held while something runs in it."""
+        return confined.opened(self.root, (self.home,), self.parts(path))
 
     def read(self, path: str) -> FileState:
         return confined.read(self.root, (self.home,), self.parts(path), FILE_MAX)

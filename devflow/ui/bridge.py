@@ -29,6 +29,7 @@ class Events(QObject):
     text_arrived = Signal(object)
     message_ended = Signal(object)
     calls_changed = Signal(object)
+    call_output = Signal(object)
     extraction_changed = Signal(object)
 
     def __init__(self, hub: ev.Hub, parent: QObject | None = None) -> None:
@@ -55,6 +56,8 @@ class Events(QObject):
                 self.message_ended.emit(event)
             case ev.CallsChanged():
                 self.calls_changed.emit(event)
+            case ev.CallOutput():
+                self.call_output.emit(event)
             case ev.ExtractionChanged():
                 self.extraction_changed.emit(event)
             case _:
