@@ -19,6 +19,8 @@ ENOUGH = 200
 UP, DOWN = 0.5, 0.1
 """A request that was longer than estimated counts at once, a shorter one slowly: an overflow costs more than room."""
 WORTH_WRITING = 0.01
+BELIEVED = (0.25, 4.0)
+"""A count further off than this is no count of the whole request: some servers leave out what they had cached."""
 MODELS_MAX = 200
 
 
@@ -35,7 +37,7 @@ class Calibration:
 
     async def observe(self, choice: ModelChoice, *, estimated: float, counted: int | None) -> None:
         """Learn from a request of `estimated` tokens for which the server counted `counted`."""
-        if counted is None or counted <= 0 or estimated < ENOUGH:
+        if counted is None or estimated < ENOUGH or not BELIEVED[0] <= counted / estimated <= BELIEVED[1]:
             return
         before, seen = await self.ratio(choice), _bounded(counted / estimated)
         after = before + (seen - before) * (UP if seen > before else DOWN)

@@ -140,7 +140,11 @@ def from_status(
     secrets = tuple(secrets)
     if status in (401, 403):
         return _refused_key(about, was_sent=status == 403 or any(secrets))
-    if status == 402 or (status == 429 and _mentions(body, "insufficient_quota", "billing")):
+    if (
+        status == 402
+        or (status == 429 and _mentions(body, "insufficient_quota", "billing"))
+        or (status == 400 and _mentions(body, "credit balance"))
+    ):
         return NoCredit(
             N_("{server} wants payment first: {words}."),
             N_("Check the account there, or choose another model."),
@@ -212,6 +216,23 @@ def from_error_object(
     )
 
 
+def cut_arguments(server: str, tool: str) -> CutArguments:
+    return CutArguments(
+        N_("{server} broke off inside the arguments of a tool call ({tool}); nothing of it ran."),
+        N_("Retry."),
+        server=server,
+        tool=tool or "?",
+    )
+
+
+def no_finish(server: str) -> NoFinish:
+    return NoFinish(
+        N_("{server} ended the answer without saying that it is complete."),
+        N_("The text so far is kept. Retry."),
+        server=server,
+    )
+
+
 def too_much(server: str, limit: int) -> NotAnAnswer:
     """More than `limit` bytes where a model server sends far less."""
     return NotAnAnswer(
@@ -241,7 +262,7 @@ def is_overflow(body: bytes) -> bool:
 
 
 _OVERFLOW = re.compile(
-    r"context_length_exceeded|exceed_context_size|model_context_window_exceeded|context (?:length|window|size)"
+    r"context_length_exceeded|exceed_context_size|model_context_window_exceeded|context (?:length|window|size|limit)"
     r"|maximum context|too many (?:input )?tokens|prompt is too long|reduce the length of the messages"
     r"|range of input length|exceeded model token limit|maximum number of tokens allowed|prompt exceeds max length",
     re.IGNORECASE,
