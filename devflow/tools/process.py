@@ -69,6 +69,8 @@ async def run_process(
     except asyncio.CancelledError:
         stop.request()
         await asyncio.wait({done})
+        if done.exception() is not None:
+            raise
         raise ProcessStopped(done.result(), live.close()) from None
     return ended, live.close()
 

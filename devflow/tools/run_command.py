@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import shutil
@@ -82,26 +83,17 @@ class RunCommand:
 
     async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
         """`line` (exact), `shell`, `folder` (absolute), `program` (that will be started), `timeout` in seconds."""
-        words = _words_of(arguments)
-        parts = self._workspace.parts(arguments["folder"])
-        return {
-            "line": _line_of(arguments),
-            "shell": "shell" in arguments,
-            "folder": str(self._workspace.root.joinpath(*parts)),
-            "program": self._program(words[0], arguments["folder"]),
-            "timeout": arguments["timeout"],
-        }
+        return await asyncio.to_thread(self._preview, arguments)
 
     async def run(
         self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
     ) -> ToolOutcome | Voided:
         """Run what was approved; `Voided` if the words would now start another program."""
-        now = await self.preview(arguments, ctx)
-        if preview is not None and now is not None and dict(preview) != dict(now):
+        now = await asyncio.to_thread(self._preview, arguments)
+        if preview is not None and any(preview.get(name) != value for name, value in now.items()):
             return Voided(now, "What the command would start has changed since it was shown.")
         words = _words_of(arguments)
-        program = self._program(words[0], arguments["folder"])
-        command = Command(program, words, self._environ, arguments["timeout"])
+        command = Command(str(now["program"]), words, self._environ, arguments["timeout"])
         try:
             ended, output = await process.run_process(
                 command, lambda: self._workspace.opened(arguments["folder"]), ctx.progress
@@ -112,6 +104,18 @@ class RunCommand:
             over = stopped.ended.how is How.EXITED
             raise ToolStopped(_outcome(stopped.ended, stopped.output, command.timeout), over=over) from None
         return _outcome(ended, output, command.timeout)
+
+    def _preview(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        words = _words_of(arguments)
+        with self._workspace.opened(arguments["folder"]) as folder:
+            place = str(folder.path)
+        return {
+            "line": _line_of(arguments),
+            "shell": "shell" in arguments,
+            "folder": place,
+            "program": self._program(words[0], arguments["folder"]),
+            "timeout": arguments["timeout"],
+        }
 
     def _program(self, word: str, folder: str) -> str:
         """What the word starts: a file on the path, or one named by its place; raises `ToolRefused`."""
