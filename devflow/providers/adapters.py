@@ -15,8 +15,7 @@ if TYPE_CHECKING:  # httpx and what needs it load at the first use, not at start
     from devflow.providers.retry import Retry
     from devflow.providers.transport import Transport
 
-OPENAI_COMPAT = "openai_compat"
-ADAPTERS = frozenset({OPENAI_COMPAT})
+ADAPTERS = frozenset({"openai_compat", "anthropic", "ollama"})
 
 
 def make_server(
@@ -34,6 +33,14 @@ def make_server(
             from devflow.providers.openai_compat import OpenAICompat
 
             return OpenAICompat(config, key, transport, dialect=preset.dialect, windows=windows, retry=retry)
+        case "anthropic":
+            from devflow.providers.anthropic import Anthropic
+
+            return Anthropic(config, key, transport, windows=windows, retry=retry)
+        case "ollama":
+            from devflow.providers.ollama import Ollama
+
+            return Ollama(config, key, transport, windows=windows, retry=retry)
         case _:
             raise no_adapter(config.adapter)
 

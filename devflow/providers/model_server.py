@@ -95,7 +95,7 @@ class ModelServer(ABC):
 
     async def context_window(self, model: str) -> int | None:
         """Override by the user, else what the server has allocated, else what it says, else the table (spec 03)."""
-        chosen = _override(self.config.settings, model)
+        chosen = chosen_window(self.config.settings, model)
         if chosen is not None:
             return chosen
         at, known = self._asked.get(model, (-math.inf, None))
@@ -308,7 +308,8 @@ async def _error_body(incoming: Incoming) -> bytes:
     return bytes(body[:_ERROR_BODY_MAX])
 
 
-def _override(settings: Mapping[str, Any], model: str) -> int | None:
+def chosen_window(settings: Mapping[str, Any], model: str) -> int | None:
+    """The context window that the user set for the model, or for all of them; in tokens."""
     of_models = settings.get("context_windows")
     chosen = of_models.get(model) if isinstance(of_models, Mapping) else None
     for value in (chosen, settings.get("context_window")):

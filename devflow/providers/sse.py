@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
@@ -42,9 +43,31 @@ class EventTooBig(ValueError):
     """One event is larger than `EVENT_MAX`."""
 
 
-async def events(chunks: AsyncIterator[bytes], patience: Patience, server: str) -> AsyncGenerator[SseEvent, None]:
-    """The data events of a byte stream, under the watchdog; raises `Silent`, and whatever `chunks` raises."""
-    parser = SseParser()
+class Parser(Protocol):
+    """Cuts a byte stream into events; a stream of another form than SSE brings its own."""
+
+    def feed(self, chunk: bytes) -> list[SseEvent]: ...
+
+    def close(self) -> list[SseEvent]: ...
+
+
+def _always(event: SseEvent) -> bool:
+    return True
+
+
+async def events(
+    chunks: AsyncIterator[bytes],
+    patience: Patience,
+    server: str,
+    *,
+    parser: Parser | None = None,
+    is_data: Callable[[SseEvent], bool] = _always,
+) -> AsyncGenerator[SseEvent, None]:
+    """The data events of a byte stream, under the watchdog; raises `Silent`, and whatever `chunks` raises.
+
+    An event that `is_data` denies (a keep-alive in the form of an event) is handed out and does not reset the watchdog.
+    """
+    parser = parser or SseParser()
     loop = asyncio.get_running_loop()
     allowed = patience.first
     deadline = loop.time() + allowed
@@ -67,7 +90,7 @@ async def events(chunks: AsyncIterator[bytes], patience: Patience, server: str) 
             yield event
         if chunk is None:
             return
-        if found:  # the time that the reader took over the events is not the server's
+        if any(map(is_data, found)):  # the time that the reader took over the events is not the server's
             allowed = patience.between
             deadline = loop.time() + allowed
 

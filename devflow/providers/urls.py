@@ -11,6 +11,7 @@ from devflow.domain.errors import InvalidInput
 from devflow.domain.messages import N_
 
 CHAT = "/chat/completions"
+MESSAGES = "/messages"
 _VERSIONED = re.compile(r"/v\d+[a-z0-9]*(?:/|$)", re.IGNORECASE)
 _HOMES = {
     "open.bigmodel.cn": "/api/paas/v4",
@@ -21,7 +22,8 @@ _HOMES = {
     "generativelanguage.googleapis.com": "/v1beta/openai",
 }
 """Where the API of a known host stands, if not at `/v1`: whoever types less of it means this."""
-_ENDPOINTS = (CHAT, "/completions", "/models", "/embeddings", "/responses")
+_ENDPOINTS = (CHAT, "/completions", MESSAGES, "/models", "/embeddings", "/responses")
+_OF_OLLAMA = re.compile(r"(/api)/(?:chat|generate|embed|embeddings|tags|ps|show|version)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,25 @@ class Address:
     @property
     def models(self) -> str:
         return self.base + "/models"
+
+    @property
+    def messages(self) -> str:
+        return self.base + MESSAGES
+
+    @property
+    def native(self) -> str:
+        """Where Ollama's own API stands, whatever of its addresses was typed: beside its `/v1`."""
+        return self.root.removesuffix("/api") + "/api"
+
+    def endpoint(self, adapter: str) -> str:
+        """Where a chat is posted."""
+        match adapter:
+            case "anthropic":
+                return self.messages
+            case "ollama":
+                return f"{self.native}/chat"
+            case _:
+                return self.chat
 
     @property
     def root(self) -> str:
@@ -84,9 +105,9 @@ def parse(typed: str) -> Address:
     return Address(urlunsplit((scheme, netloc, _base_path(parts.path, host), "", "")), f"{scheme}://{netloc}")
 
 
-def preview(typed: str) -> str:
+def preview(typed: str, adapter: str = "openai_compat") -> str:
     """The full address that a chat will be sent to, as the form shows it while it is typed."""
-    return parse(typed).chat
+    return parse(typed).endpoint(adapter)
 
 
 def origin(typed: str) -> str:
@@ -116,6 +137,7 @@ def _is_near(text: str) -> bool:
 
 def _base_path(path: str, host: str) -> str:
     path = re.sub(r"/{2,}", "/", path).rstrip("/")
+    path = _OF_OLLAMA.sub(r"\1", path)
     for endpoint in _ENDPOINTS:
         if path.lower().endswith(endpoint):
             return path[: -len(endpoint)]
