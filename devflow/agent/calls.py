@@ -44,7 +44,7 @@ async def _prepare(call: CallChunk, tools: Mapping[str, Tool], context: ToolCont
         preview = await tool.preview(arguments, context)
     except UserFacing as refusal:
         return _failed(call, tool.risk, str(refusal))
-    shown = with_approval(preview, approval_for(subject, said, untrusted=context.read_untrusted))
+    shown = with_approval(preview, approval_for(subject, said, context.workspace, untrusted=context.read_untrusted))
     return NewCall(call.wire_id, call.tool, call.arguments, CallState.AWAITING, tool.risk, shown)
 
 

@@ -72,13 +72,19 @@ async def _rule(engine: Engine, call: ToolCall, decision: Decision) -> Rule:
     """
     context, tool = await _context(engine, call)
     subject = tool.subject(parse_arguments(tool, call.arguments))
+    shown = approval_of(call.preview)
+    if shown.workspace != context.workspace:
+        raise Refused(
+            N_("The conversation has another project folder now; the rule that was shown names the former."),
+            N_("Allow it once, or deny it."),
+        )
     here = decision.scope == "conversation"
     rule = rule_for(
         subject,
         context.workspace,
         pattern=None if here else decision.pattern,
         conversation_id=context.conversation_id if here else None,
-        after_untrusted=approval_of(call.preview).untrusted if here else decision.after_untrusted,
+        after_untrusted=shown.untrusted if here else decision.after_untrusted,
     )
     if rule is None:
         raise Refused(
@@ -93,7 +99,7 @@ async def _show_edited(engine: Engine, call: ToolCall, arguments: str, shown: st
     parsed = parse_arguments(tool, arguments)
     subject = tool.subject(parsed)
     said = context.judge(subject, tool.default)  # raises for what is denied outright
-    approval = approval_for(subject, said, untrusted=context.read_untrusted)
+    approval = approval_for(subject, said, context.workspace, untrusted=context.read_untrusted)
     preview = with_approval(await tool.preview(parsed, context), approval)
 
     def work(unit: Unit) -> Outcome:

@@ -6,8 +6,8 @@ It is kept in the call's preview under a name of its own, so that a decision cov
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, cast, get_args
 
 from devflow.domain.ids import now
 from devflow.tools.patterns import choices
@@ -15,37 +15,38 @@ from devflow.tools.policy import Because, Effect, Rule, Subject, Verdict
 
 _KEY = "approval"
 
+Covers = Literal["command", "file", "other"]
+"""What the patterns are about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Approval:
     """`patterns`: what an "always allow" may say, the narrowest first; none where no rule may allow the call.
 
-    `untrusted`: the conversation had read text from outside when the call was shown. `rule_allowed` is the subject's.
+    They would hold in `workspace`, a folder's path. `untrusted`: the conversation had read text from outside when the
+    call was shown. `rule_allowed` is the subject's.
     """
 
     because: Because = ""
     patterns: tuple[str, ...] = ()
+    covers: Covers = "other"
+    workspace: str = ""
     untrusted: bool = False
     rule_allowed: bool = True
 
 
-def approval_for(subject: Subject, said: Verdict, *, untrusted: bool) -> Approval:
+def approval_for(subject: Subject, said: Verdict, workspace: str, *, untrusted: bool) -> Approval:
     """A rule that asks, legible or not, beats any that allows: none is offered beside it."""
     patterns: tuple[str, ...] = ()
     if subject.rule_allowed and said.because in ("", "untrusted"):
         patterns = choices(subject.target, subject.words, is_path=subject.is_path)
-    return Approval(said.because, patterns, untrusted, subject.rule_allowed)
+    covers: Covers = "command" if subject.words else "file" if subject.is_path else "other"
+    return Approval(said.because, patterns, covers, workspace, untrusted, subject.rule_allowed)
 
 
 def with_approval(preview: Mapping[str, Any] | None, approval: Approval) -> dict[str, Any]:
     """What is stored with the call and shown on its card."""
-    value = {
-        "because": approval.because,
-        "patterns": list(approval.patterns),
-        "untrusted": approval.untrusted,
-        "rule_allowed": approval.rule_allowed,
-    }
-    return {**(preview or {}), _KEY: value}
+    return {**(preview or {}), _KEY: {**asdict(approval), "patterns": list(approval.patterns)}}
 
 
 def without_approval(preview: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -59,10 +60,12 @@ def approval_of(preview: Mapping[str, Any] | None) -> Approval:
     value = (preview or {}).get(_KEY)
     if not isinstance(value, Mapping):
         return Approval()
-    because, patterns = value.get("because"), value.get("patterns")
+    because, covers, patterns = value.get("because"), value.get("covers"), value.get("patterns")
     return Approval(
         cast("Because", because) if because in get_args(Because) else "",
         tuple(each for each in patterns if isinstance(each, str)) if isinstance(patterns, list) else (),
+        cast("Covers", covers) if covers in get_args(Covers) else "other",
+        str(value.get("workspace", "")),
         value.get("untrusted") is True,
         value.get("rule_allowed") is not False,
     )

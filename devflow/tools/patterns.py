@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from devflow.domain.errors import InvalidInput
 from devflow.domain.messages import N_
 from devflow.domain.text.folding import fold
+from devflow.domain.text.hidden import hidden_characters
 
 ANYTHING = "*"
 """Everything a tool could do; only a rule that denies or asks may say so."""
@@ -50,7 +51,10 @@ def matches_folded(pattern: str, target: str, words: Sequence[str], *, is_path: 
 
 
 def choices(target: str, words: Sequence[str], *, is_path: bool) -> tuple[str, ...]:
-    """The patterns that an "always allow" may choose from, the narrowest first; none where none is narrow enough."""
+    """The patterns that an "always allow" may choose from, the narrowest first; none where none is narrow enough.
+
+    A pattern is shown in full: one with characters that cannot be seen is none.
+    """
     if words:
         found = [shlex.join(words), *_prefixes(words)]
     elif is_path:
@@ -58,7 +62,7 @@ def choices(target: str, words: Sequence[str], *, is_path: bool) -> tuple[str, .
         found = [_literal(target), *([f"{_literal(folder)}/*"] if folder.strip("./") else [])]
     else:
         found = [target]
-    return tuple(pattern for pattern in found if not _too_wide(pattern) and len(pattern) <= PATTERN_MAX)
+    return tuple(pattern for pattern in found if not _too_wide(pattern) and _can_be_shown(pattern))
 
 
 def check_pattern(pattern: str, *, allows: bool = True) -> str:
@@ -78,6 +82,10 @@ def check_pattern(pattern: str, *, allows: bool = True) -> str:
             pattern=repr(pattern),
         )
     return pattern
+
+
+def _can_be_shown(pattern: str) -> bool:
+    return len(pattern) <= PATTERN_MAX and pattern.isprintable() and not hidden_characters(pattern)
 
 
 def _too_wide(pattern: str) -> bool:

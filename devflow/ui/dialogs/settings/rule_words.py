@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import assert_never
 
 from devflow.domain.messages import Translator
+from devflow.tools.paths import visible
 from devflow.tools.policy import AnyRule, BrokenRule, Effect, Rule
 from devflow.ui.models import moments
 from devflow.ui.pages.chat.tool_words import verb_of
@@ -42,7 +43,7 @@ def act_words(t: Translator, rule: AnyRule) -> str:
 
 def pattern_words(rule: AnyRule) -> str:
     """The pattern in full; of a rule that cannot be read, what is stored."""
-    return rule.pattern if isinstance(rule, Rule) else json.dumps(rule.row, ensure_ascii=False)
+    return visible(rule.pattern if isinstance(rule, Rule) else json.dumps(rule.row, ensure_ascii=False))
 
 
 def where_words(t: Translator, rule: AnyRule, scenes: Scenes) -> str:

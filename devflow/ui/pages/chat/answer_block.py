@@ -176,5 +176,5 @@ class AnswerBlock(QWidget):
         card.decided.connect(self._decided)
         return card
 
-    def _decided(self, allow: bool, reason: str, arguments: object) -> None:
-        self._acts.decide.emit(self.sender(), allow, reason, arguments)
+    def _decided(self, decision: object) -> None:
+        self._acts.decide.emit(self.sender(), decision)

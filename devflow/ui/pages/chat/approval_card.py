@@ -7,16 +7,20 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMenu, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
 
+from devflow.agent.deciding import Decision
 from devflow.domain.run import ToolCall
+from devflow.tools.approval import approval_of
 from devflow.ui.context import UiContext
+from devflow.ui.pages.chat.always_allow import AlwaysAllowDialog
+from devflow.ui.pages.chat.approval_foot import ApprovalFoot
+from devflow.ui.pages.chat.approval_words import because_words
 from devflow.ui.pages.chat.argument_editor import ArgumentEditor
 from devflow.ui.pages.chat.patch import patch_note, patch_rows
 from devflow.ui.pages.chat.tool_line import CodeText
 from devflow.ui.pages.chat.tool_words import arguments_of, request_of, risk_words, target_of
 from devflow.ui.widgets import (
-    Button,
     Chip,
     CodeDiff,
     ElidedLabel,
@@ -31,12 +35,12 @@ _MAX_BODY = 420
 
 
 class ApprovalCard(QFrame):
-    """`decided(allow, reason, arguments)`: arguments is JSON text when they were edited, else None.
+    """`decided(Decision)`, which names the call as it is shown here.
 
     A press disables every button at once, so that a double click decides once; `refuse` brings them back with words.
     """
 
-    decided = Signal(bool, str, object)
+    decided = Signal(object)
 
     def __init__(self, ctx: UiContext, call: ToolCall, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,8 +53,12 @@ class ApprovalCard(QFrame):
         self.setProperty("role", "card")
         self.setProperty("focusRadius", 8)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.problem = NoticeStrip(ctx, "", "danger")
-        self.problem.hide()
+        self.foot = ApprovalFoot(ctx)
+        self.foot.allowed.connect(self._allow)
+        self.foot.allowed_here.connect(self._allow_here)
+        self.foot.always_wanted.connect(self._ask_always)
+        self.foot.denied.connect(self._refuse)
+        self.foot.edit_wanted.connect(self._edit)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(1, 1, 1, 1)
         self._column.setSpacing(0)
@@ -63,7 +71,7 @@ class ApprovalCard(QFrame):
         self._column.addWidget(Hairline())
         self._column.addLayout(self._body)
         self._column.addWidget(Hairline())
-        self._column.addWidget(self._foot())
+        self._column.addWidget(self.foot)
         self.show_call(call)
 
     def show_call(self, call: ToolCall) -> None:
@@ -74,51 +82,18 @@ class ApprovalCard(QFrame):
         self.setAccessibleName(f"{request_of(self._ctx.t, call)}: {target_of(call)}")
         if fresh or self._content is None:
             self._head.show_counts(0, 0)
+            self.foot.show_approval(approval_of(call.preview))
             self._editor = None
             self._show_content()
             self.set_deciding(False)
 
     def set_deciding(self, deciding: bool) -> None:
-        for control in (self.approve, self.deny, self.edit, self.reason):
-            control.setEnabled(not deciding)
-        if deciding:
-            self.problem.hide()
+        self.foot.set_deciding(deciding)
 
     def refuse(self, words: str) -> None:
         """The decision was not taken: say why and let the human decide again."""
         self.set_deciding(False)
-        self.problem.say(words)
-
-    def _foot(self) -> QWidget:
-        t = self._ctx.t
-        self.approve = Button(self._ctx, t("Allow once"), variant="primary")
-        self.approve.setObjectName("approveButton")
-        self.edit = Button(self._ctx, t("Edit arguments"))
-        self.edit.setObjectName("editArgumentsButton")
-        self.reason = QLineEdit()
-        self.reason.setObjectName("denyReason")
-        self.reason.setPlaceholderText(t("Reason for denying (the model is told)"))
-        self.reason.setAccessibleName(t("Reason for denying"))
-        self.deny = Button(self._ctx, t("Deny"), variant="danger")
-        self.deny.setObjectName("denyButton")
-        self.approve.clicked.connect(self._allow)
-        self.deny.clicked.connect(self._refuse)
-        self.reason.returnPressed.connect(self._refuse)
-        self.edit.clicked.connect(self._edit)
-        foot = QWidget()
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(13, 10, 13, 9)
-        column.setSpacing(8)
-        column.addWidget(self.problem)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.approve)
-        row.addWidget(self.edit)
-        row.addSpacing(4)
-        row.addWidget(self.reason, 1)
-        row.addWidget(self.deny)
-        column.addLayout(row)
-        return foot
+        self.foot.problem.say(words)
 
     def _allow(self) -> None:
         arguments: str | None = None
@@ -128,20 +103,36 @@ class ApprovalCard(QFrame):
                 return
             if json.loads(arguments) == arguments_of(self.call):
                 arguments = None
-        self.set_deciding(True)
-        self.decided.emit(True, "", arguments)
+        self._decide(Decision(True, arguments=arguments, shown=self.call.shown_hash))
+
+    def _allow_here(self) -> None:
+        self._decide(Decision(True, scope="conversation", shown=self.call.shown_hash))
+
+    def _ask_always(self) -> None:
+        self._ctx.tasks.launch(self._always(), what="ask about a rule", owner=self)
+
+    async def _always(self) -> None:
+        """The rule in full, before it is made; it belongs to the call that was shown when it was asked for."""
+        shown = self.call.shown_hash
+        dialog = AlwaysAllowDialog(self._ctx, self.call, self.window())
+        if await self._ctx.dialogs.run(dialog) != QDialog.DialogCode.Accepted:
+            return
+        self._decide(
+            Decision(True, scope="always", shown=shown, pattern=dialog.pattern, after_untrusted=dialog.after_untrusted)
+        )
 
     def _refuse(self) -> None:
+        self._decide(Decision(False, self.foot.reason.text().strip(), shown=self.call.shown_hash))
+
+    def _decide(self, decision: Decision) -> None:
         self.set_deciding(True)
-        self.decided.emit(False, self.reason.text().strip(), None)
+        self.decided.emit(decision)
 
     def _edit(self) -> None:
-        t = self._ctx.t
         if self._editor is None:
             self._editor = ArgumentEditor(self._ctx, self.call.arguments)
             self._put(self._editor)
-            self.edit.set_label(t("Do not edit"))
-            self.approve.set_label(t("Check the edited call"))
+            self.foot.set_editing(True)
             self._editor.focus()
         else:
             self.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -157,9 +148,7 @@ class ApprovalCard(QFrame):
         QGuiApplication.clipboard().setText(self.call.arguments)
 
     def _show_content(self) -> None:
-        t = self._ctx.t
-        self.edit.set_label(t("Edit arguments"))
-        self.approve.set_label(t("Allow once"))
+        self.foot.set_editing(False)
         self._head.set_json(self._json)
         self._put(_content(self._ctx, self.call, as_json=self._json, counts=self._head.show_counts))
 
@@ -273,6 +262,8 @@ def _notices(ctx: UiContext, call: ToolCall) -> list[str]:
         notes.append(ctx.t("The file changed after you looked. This is what would happen now."))
     if call.edited:
         notes.append(ctx.t("These are your edited arguments; the model is told."))
+    if why := because_words(ctx.t, approval_of(call.preview)):
+        notes.append(why)
     return notes
 
 

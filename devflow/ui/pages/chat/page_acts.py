@@ -166,10 +166,8 @@ class PageActs(QObject):
 
     # cards and sources
 
-    def _decide(self, card: ApprovalCard, allow: bool, reason: str, arguments: str | None) -> None:
-        self._launch(
-            self._decided(card, Decision(allow, reason, arguments, shown=card.call.shown_hash)), "decide about a call"
-        )
+    def _decide(self, card: ApprovalCard, decision: Decision) -> None:
+        self._launch(self._decided(card, decision), "decide about a call")
 
     async def _decided(self, card: ApprovalCard, decision: Decision) -> None:
         t = self._ctx.t

@@ -23,5 +23,5 @@ class TurnActs(QObject):
     """A user message's id: whose turn's sources."""
     open_link = Signal(str)
     open_settings = Signal(str)
-    decide = Signal(object, bool, str, object)
-    """The card, allow, reason, edited arguments or None."""
+    decide = Signal(object, object)
+    """The card, and the `Decision`."""
