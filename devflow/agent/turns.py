@@ -125,6 +125,10 @@ class Turns:
         """At start-up: mend the runs whose process is gone."""
         return await recovery.recover(self._engine)
 
+    async def keep_recovering(self) -> None:
+        """Until cancelled: mend the runs of processes that are killed meanwhile."""
+        await recovery.keep_recovering(self._engine)
+
     async def tool_names(self, project: Project | None, only: tuple[str, ...] | None = None) -> tuple[str, ...]:
         """The tools that a conversation with that project folder has. MCP servers are asked for those in `only`."""
         return tuple(self._engine.tools(await self._engine.tool_context("", project, only=only), None))

@@ -174,8 +174,9 @@ async def _build(
 
 
 async def _start(core: Core) -> None:
-    """What a program that stays does: mend the runs that others left behind, and hear what others write."""
+    """What a program that stays does: mend the runs that others leave behind, and hear what others write."""
     await core.db.write(prune_changes)
     await core.turns.recover()
     await core.extraction.start()
     core.tasks.append(asyncio.create_task(watch(core.db, core.hub), name="watch"))
+    core.tasks.append(asyncio.create_task(core.turns.keep_recovering(), name="keep recovering"))

@@ -13,11 +13,12 @@ import pytest
 
 from devflow.agent.turns import Decision
 from devflow.domain.conversation import MessageState
+from devflow.domain.events import RunChanged
 from devflow.domain.receipt import Phase
 from devflow.domain.request import Injected
 from devflow.domain.run import CallState, RunState
 from tests.fakes.openai_server import Call, Gate, OpenAIServer, Turn
-from tests.integration.agent.conftest import Bench
+from tests.integration.agent.conftest import Bench, Processes
 
 ROOT = Path(__file__).parents[3]
 
@@ -265,6 +266,23 @@ async def test_recovery_leaves_the_runs_of_living_processes_alone(
     gate.open()
     assert first.read()["state"] == "completed"
     first.finish()
+
+
+async def test_a_run_whose_process_is_killed_is_offered_to_the_window_that_lives(
+    bench: Bench, processes: Processes, server: OpenAIServer, children: Children
+) -> None:
+    window = await processes.start(background=True)
+    server.script(Turn(["Half of it", Gate()]), ", and the rest.")
+    conversation = await bench.conversation()
+    other = children.start("ask", conversation.id, QUESTION)
+    await server.arrival(1)
+    await _until_stored(bench, conversation.id, "Half of it")
+    (run,) = await window.core.conversations.runs(conversation.id)
+    assert run.state is RunState.CALLING_MODEL
+    other.kill()
+    await window.event(RunChanged, run_id=run.id, state=RunState.INTERRUPTED)
+    await window.core.turns.continue_run(run.id)
+    assert (await window.core.turns.wait(run.id)).state is RunState.COMPLETED
 
 
 async def test_a_waiting_card_is_still_there_after_a_kill(
