@@ -37,6 +37,8 @@ from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
 from devflow.store.watch import watch
 from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
+from devflow.tools.mcp_servers import McpServers
+from devflow.tools.mcp_source import McpSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Core:
     conversations: Conversations
     turns: Turns
     extraction: Extraction
+    mcp: McpSource
     lock: ProcessLock
     translator: Translator
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -95,6 +98,7 @@ async def close_core(core: Core) -> None:
         closing.callback(core.db.close)
         closing.callback(core.settings.close)
         closing.push_async_callback(core.models.close)
+        closing.push_async_callback(core.mcp.close)
         closing.push_async_callback(core.extraction.close)
         closing.push_async_callback(core.turns.close)
         await asyncio.gather(*core.tasks, return_exceptions=True)
@@ -135,6 +139,7 @@ async def _build(
     keys = Keys(paths, await home_id(settings))
     models = Models(db, keys, settings, hub, resources=paths.resources, probe_request=compose_probe)
     templates = Templates(paths.resources)
+    mcp = McpSource(McpServers(settings, keys, agent_child=child), settings, hub, environ=environ)
     engine = Engine(
         db=db,
         hub=hub,
@@ -146,6 +151,7 @@ async def _build(
         calibration=Calibration(settings),
         lock=lock,
         home=paths.home,
+        sources=mcp,
     )
 
     async def is_local(choice: ModelChoice) -> bool:
@@ -168,6 +174,7 @@ async def _build(
         conversations=Conversations(db),
         turns=Turns(engine),
         extraction=extraction,
+        mcp=mcp,
         lock=lock,
         translator=translator(paths.resources, language, environ),
     )

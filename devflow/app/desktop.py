@@ -120,6 +120,7 @@ def services_of(core: Core) -> Services:
         conversations=core.conversations,
         turns=core.turns,
         extraction=core.extraction,
+        mcp=core.mcp,
         data_folder=core.paths.home,
         database=core.paths.database,
         backups=core.paths.backups,

@@ -124,6 +124,11 @@ class ExtractionChanged:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ToolServersChanged:
+    """A configured MCP server was started, ended, failed, was changed, or offers other tools."""
+
+
 Event = (
     Changes
     | RunChanged
@@ -134,6 +139,7 @@ Event = (
     | CallsChanged
     | CallOutput
     | ExtractionChanged
+    | ToolServersChanged
 )
 
 

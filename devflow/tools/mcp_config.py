@@ -20,7 +20,7 @@ from devflow.domain.errors import InvalidInput
 from devflow.domain.messages import N_
 from devflow.domain.text.storable import is_storable
 
-NAME_MAX = 60  # characters
+NAME_MAX = 40  # characters: the names of its tools begin with it, and have room for 64
 ARGUMENTS_MAX = 64
 TEXT_MAX = 4_000  # characters of one argument, value or address
 VALUES_MAX = 64

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import N_
+from devflow.tools.command_environ import AGENT_CHILD, command_environ
 from devflow.tools.mcp_config import Http, McpServer, Stdio
 
-AGENT_CHILD = "DEVFLOW_AGENT_CHILD"
-"""`1` in the environment of what the agent starts: human acts are refused there (spec 01)."""
+SECRET_MIN = 6  # characters; anything shorter is a switch or a number
 
 _REFERENCE = re.compile(r"\$\{([^{}$]*)\}")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_PASSED_ON = (
-    "PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME "
-    "XDG_RUNTIME_DIR"
-).split()
-_PASSED_ON_WINDOWS = (
-    "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES SYSTEMDRIVE "
-    "SYSTEMROOT COMSPEC TEMP TMP USERNAME USERPROFILE"
-).split()
 
 
 class NotExpanded(UserFacing):
@@ -36,12 +27,13 @@ class NotExpanded(UserFacing):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A program with everything filled in. `env` is its whole environment."""
+    """A program with everything filled in. `env` is its whole environment; `secrets` never reach the log."""
 
     command: str
     args: tuple[str, ...]
     cwd: str | None
     env: Mapping[str, str]
+    secrets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +53,16 @@ def filled_in(server: McpServer, values: Mapping[str, str], environ: Mapping[str
             own = {name: fill(value) for name, value in values.items()}
             folder = os.path.expanduser(fill(cwd)) if cwd else None  # noqa: PTH111 - it stays a text
             program = os.path.expanduser(fill(command))  # noqa: PTH111
-            return Launch(program, tuple(map(fill, args)), folder, environment(own, environ))
+            secrets = tuple(value for value in own.values() if len(value) >= SECRET_MIN)
+            return Launch(program, tuple(map(fill, args)), folder, environment(own, environ), secrets)
         case Http(url):
             return Endpoint(fill(url), {name: fill(value) for name, value in values.items()})
 
 
 def environment(own: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
-    """What a program needs to run at all, what the user gave it, and the mark of the agent's children. Nothing else:
-    keys of model servers that stand in DevFlow's own environment are not for it."""
-    windows = sys.platform == "win32"
-    wanted = _PASSED_ON_WINDOWS if windows else _PASSED_ON
-    passed = {
-        name: value
-        for name, value in environ.items()
-        if (name.upper() if windows else name) in wanted or name.startswith("LC_")
-    }
-    return {**passed, **own, AGENT_CHILD: "1"}
+    """A command's environment, and what the user gave this server. Keys of model servers that stand in DevFlow's own
+    environment are not for it."""
+    return {**command_environ(environ), **own, AGENT_CHILD: "1"}
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:

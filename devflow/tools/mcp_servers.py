@@ -160,7 +160,7 @@ def free_name(name: str, taken: set[str]) -> str:
     number, free = 1, name
     while free.casefold() in taken:
         number += 1
-        free = f"{name[:50]} {number}"
+        free = f"{name[:34]} {number}"
     return free
 
 

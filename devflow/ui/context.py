@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from devflow.knowledge.settings import Settings
     from devflow.models.keys import Keys
     from devflow.models.registry import Models
+    from devflow.tools.mcp_source import McpSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Services:
     conversations: Conversations
     turns: Turns
     extraction: Extraction
+    mcp: McpSource
     data_folder: Path
     database: Path
     backups: Path

@@ -17,6 +17,8 @@ ALLOWED = {
     "shiboken6": ("devflow/ui/*", "devflow/app/desktop*"),
     "qasync": ("devflow/ui/*", "devflow/app/desktop*"),
     "mcp": ("devflow/mcp_server*", "devflow/tools/mcp_source*"),
+    "mcp_types": ("devflow/mcp_server*", "devflow/tools/mcp_source*"),
+    "httpx2": ("devflow/tools/mcp_source*",),
     "keyring": ("devflow/models/keys*",),
     "platformdirs": ("devflow/app/paths.py",),
 }
