@@ -53,7 +53,7 @@ class Case:
 
 
 def endpoint(typed: str, adapter: str) -> str:
-    return urls.preview(typed)
+    return urls.preview(typed, adapter)
 
 
 def cases() -> tuple[Case, ...]:

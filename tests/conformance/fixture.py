@@ -12,15 +12,18 @@ Lines of the head, in any order:
 * `about` one sentence; `item` (several) the quirk of the specification's list that it shows (`items.py`).
 * `expect` (several, in order), one of
   `text "…"`, `thought "…"` (JSON strings; neighbours count as one), `call ID TOOL ARGUMENTS` (ID `*`: one of ours,
-  ARGUMENTS: text to the end of the line), `usage IN OUT` (`-`: not told), `replay JSON` (what goes back verbatim),
+  ARGUMENTS: text to the end of the line), `usage IN OUT` (`-`: not told), `replay JSON` (the blocks that
+  go back verbatim),
   `end REASON DETAIL`, or `fail CODE WORDS` as the last one: the failure's code, and words that its sentence holds.
 * `status` (200), `type` (the protocol's own) of the answer.
 * `then`: what follows the bytes: `end` (the body ends well), `cut` (the connection breaks), `silence` (nothing, for
   ever), `keep-alives` (comments or blank lines, for ever).
-* `tries` (1): how often the request arrives: 4 where the failure may pass by itself and nothing had arrived.
+* `tries` (1): how many requests arrive: 4 where the failure may pass by itself and nothing had arrived.
 * `settings`: JSON, of the provider's settings.
 
-The bytes begin after the line `----`. `<<N TEXT>>` in them stands for TEXT N times over.
+The bytes begin after the line `----`. Where the adapter asks on by itself, another such line parts what the first
+request gets from what the next one gets (the last answers all that follow).
+`<<N TEXT>>` in them stands for TEXT N times over.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-PROTOCOLS = ("openai",)
+PROTOCOLS = ("openai", "anthropic", "ollama")
 TYPES = {"openai": "text/event-stream", "anthropic": "text/event-stream", "ollama": "application/x-ndjson"}
 _ONCE = {"about", "status", "type", "then", "tries", "settings"}
 _REPEATED = re.compile(rb"<<(\d+) ([^>]*)>>")
@@ -46,7 +49,7 @@ class Fixture:
     about: str
     items: tuple[str, ...]
     expected: tuple[str, ...]
-    body: bytes
+    bodies: tuple[bytes, ...]
     status: int = 200
     type: str = "text/event-stream"
     then: str = "end"
@@ -56,6 +59,14 @@ class Fixture:
     @property
     def fails(self) -> bool:
         return self.expected[-1].startswith("fail ")
+
+    def body(self, number: int) -> bytes:
+        """What the request of that number (from 0) gets."""
+        return self.bodies[min(number, len(self.bodies) - 1)]
+
+    @property
+    def size(self) -> int:
+        return max(len(body) for body in self.bodies)
 
     @property
     def outcome(self) -> str:
@@ -102,6 +113,6 @@ def read(protocol: str, file: Path) -> Fixture:
         file.stem,
         items=tuple(items),
         expected=tuple(expected),
-        body=whole,
+        bodies=tuple(whole.split(b"\n----\n")),
         **{"type": TYPES[protocol], **once},
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from devflow.domain.request import CallChunk, ReasoningChunk, ReplayChunk, StreamEnd, StreamEvent, TextChunk, UsageChunk
 from devflow.providers.failures import WireFailure
 
-OWN = "call_"
-"""How the ids begin that an adapter makes itself."""
+OWN = ("call_", "toolu_")
+"""How the ids begin that adapters make themselves."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def told(events: Sequence[StreamEvent], failure: WireFailure | None) -> Outcome:
             case UsageChunk(read, written):
                 lines.append(f"usage {_number(read)} {_number(written)}")
             case ReplayChunk(value):
-                lines.append(f"replay {_string(value)}")
+                lines.append(f"replay {_string(list(_blocks(value)))}")
             case StreamEnd(reason, detail):
                 lines.append(f"end {reason} {detail}".rstrip())
     if failure is None:
@@ -74,6 +74,18 @@ def joined(events: Sequence[StreamEvent]) -> list[StreamEvent]:
         else:
             whole.append(event)
     return whole
+
+
+def _blocks(value: object) -> Iterator[object]:
+    """What is kept for the next request and is neither text nor a call, block by block."""
+    if isinstance(value, Mapping):
+        if "type" in value:
+            if value["type"] not in ("text", "tool_use"):
+                yield value
+            return
+        value = list(value.values())
+    for inner in value if isinstance(value, list | tuple) else ():
+        yield from _blocks(inner)
 
 
 def _string(value: object) -> str:

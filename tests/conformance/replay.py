@@ -43,8 +43,8 @@ async def whole(fixture: Fixture) -> str:
     async with RawServer() as server:
         transport = Transport(connections=4)
         beats: list[asyncio.Event] = []
-        for _ in range(fixture.tries):
-            pieces, own = _pieces(fixture)
+        for number in range(fixture.tries):
+            pieces, own = _pieces(fixture, number)
             beats += own
             server.answer(
                 *pieces,
@@ -63,8 +63,7 @@ async def whole(fixture: Fixture) -> str:
 
 async def in_pieces(fixture: Fixture, cut: Callable[[bytes], Iterable[bytes]], newline: bytes = b"\n") -> str:
     """Without a socket, the body cut as `cut` says, its lines ended by `newline`; returns as `whole` does."""
-    pieces = tuple(cut(fixture.body.replace(b"\n", newline)))
-    transport = Replay(fixture, pieces)
+    transport = Replay(fixture, [tuple(cut(body.replace(b"\n", newline))) for body in fixture.bodies])
     wrong = await _outcome(fixture, provider(fixture.protocol, transport, "http://127.0.0.1:9", fixture.settings))
     return wrong or _counted(fixture, transport.asked)
 
@@ -78,7 +77,7 @@ async def at_every_byte(fixture: Fixture, *, stride: int = 1) -> str:
     """Byte by byte, and in two parts cut at every `stride`th place."""
     if wrong := await in_pieces(fixture, bytewise):
         return wrong
-    size = len(fixture.body)
+    size = fixture.size
     if size >= BIG or fixture.then in ("silence", "keep-alives"):
         return ""
     for at in range(1, size, stride):
@@ -98,22 +97,23 @@ async def with_crlf(fixture: Fixture) -> str:
 
 
 class Replay(Transport):
-    """Answers every request with the same pieces, each handed out by itself, over no socket."""
+    """Answers each request with its pieces, handed out one by one, over no socket."""
 
-    def __init__(self, fixture: Fixture, pieces: tuple[bytes, ...]) -> None:
+    def __init__(self, fixture: Fixture, answers: list[tuple[bytes, ...]]) -> None:
         super().__init__()
         self.asked = 0
         self._fixture = fixture
-        self._pieces = pieces
+        self._answers = answers
 
     @asynccontextmanager
     async def stream(self, outgoing: Outgoing) -> AsyncGenerator[Incoming, None]:
+        pieces = self._answers[min(self.asked, len(self._answers) - 1)]
         self.asked += 1
-        async with aclosing(self._chunks(outgoing)) as chunks:
+        async with aclosing(self._chunks(outgoing, pieces)) as chunks:
             yield Incoming(self._fixture.status, {"content-type": self._fixture.type}, chunks)
 
-    async def _chunks(self, outgoing: Outgoing) -> AsyncGenerator[bytes, None]:
-        for piece in self._pieces:
+    async def _chunks(self, outgoing: Outgoing, pieces: tuple[bytes, ...]) -> AsyncGenerator[bytes, None]:
+        for piece in pieces:
             yield piece
         match self._fixture.then:
             case "cut":
@@ -149,8 +149,8 @@ def _counted(fixture: Fixture, asked: int) -> str:
     return "" if asked == fixture.tries else f"asked {asked} times, not {fixture.tries}"
 
 
-def _pieces(fixture: Fixture) -> tuple[list[Piece], list[asyncio.Event]]:
-    body: list[Piece] = [fixture.body]
+def _pieces(fixture: Fixture, number: int) -> tuple[list[Piece], list[asyncio.Event]]:
+    body: list[Piece] = [fixture.body(number)]
     match fixture.then:
         case "silence":
             return [*body, asyncio.Event()], []
