@@ -43,14 +43,14 @@ async def streams(protocols: list[str], name: str) -> int:
 
 def addresses() -> int:
     """Print every form of every preset's address with its endpoint; returns how many are wrong."""
-    wrong, preset = 0, ""
+    wrong, server = 0, ("", "")
     for case in cases():
-        if case.preset != preset:
-            preset = case.preset
-            print(f"{preset}: POST {ENDPOINTS[preset]}")
+        if (case.preset, case.adapter) != server:
+            server = case.preset, case.adapter
+            print(f"{case.preset} ({case.adapter}): POST {ENDPOINTS[server]}")
         right = case.found == case.expected
         wrong += not right
-        shown = "as above" if case.found == ENDPOINTS[preset] else case.found
+        shown = "as above" if case.found == ENDPOINTS[server] else case.found
         verdict = "right" if right else f"WRONG, not {case.expected}"
         print(f"  {case.form:24}  {case.typed!r:72}  {shown:58}  {verdict}")
     print(f"{len(cases())} addresses: {wrong} wrong")

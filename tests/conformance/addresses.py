@@ -5,30 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from devflow.domain.errors import InvalidInput
 from devflow.providers import urls
-from devflow.providers.presets import presets
 
-RESOURCES = Path(__file__).parents[2] / "resources"
-
+OPENAI, ANTHROPIC, OLLAMA = "openai_compat", "anthropic", "ollama"
 ENDPOINTS = {
-    "openai": "https://api.openai.com/v1/chat/completions",
-    "deepseek": "https://api.deepseek.com/v1/chat/completions",
-    "dashscope": "https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions",
-    "glm": "https://open.bigmodel.cn/api/paas/v4/chat/completions",
-    "moonshot": "https://api.moonshot.cn/v1/chat/completions",
-    "siliconflow": "https://api.siliconflow.cn/v1/chat/completions",
-    "openrouter": "https://openrouter.ai/api/v1/chat/completions",
-    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions",
-    "ollama": "http://127.0.0.1:11434/v1/chat/completions",
-    "lm_studio": "http://127.0.0.1:1234/v1/chat/completions",
-    "llama_cpp": "http://127.0.0.1:8080/v1/chat/completions",
-    "custom": "https://models.example.com/v1/chat/completions",
+    ("openai", OPENAI): "https://api.openai.com/v1/chat/completions",
+    ("anthropic", ANTHROPIC): "https://api.anthropic.com/v1/messages",
+    ("deepseek", OPENAI): "https://api.deepseek.com/v1/chat/completions",
+    ("dashscope", OPENAI): "https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions",
+    ("glm", OPENAI): "https://open.bigmodel.cn/api/paas/v4/chat/completions",
+    ("moonshot", OPENAI): "https://api.moonshot.cn/v1/chat/completions",
+    ("siliconflow", OPENAI): "https://api.siliconflow.cn/v1/chat/completions",
+    ("openrouter", OPENAI): "https://openrouter.ai/api/v1/chat/completions",
+    ("gemini", OPENAI): "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions",
+    ("ollama", OLLAMA): "http://127.0.0.1:11434/api/chat",
+    ("ollama", OPENAI): "http://127.0.0.1:11434/v1/chat/completions",
+    ("lm_studio", OPENAI): "http://127.0.0.1:1234/v1/chat/completions",
+    ("llama_cpp", OPENAI): "http://127.0.0.1:8080/v1/chat/completions",
+    ("custom", OPENAI): "https://models.example.com/v1/chat/completions",
+    ("custom", ANTHROPIC): "https://models.example.com/v1/messages",
+    ("custom", OLLAMA): "https://models.example.com/api/chat",
 }
 """What each server's documentation says; written out, so that nothing here repeats what the code does."""
+
+BESIDE = {
+    OPENAI: ("models", "embeddings", "completions", "responses"),
+    ANTHROPIC: ("models",),
+    OLLAMA: ("tags", "embed", "show", "version"),
+}
+"""Other endpoints that stand beside the chat's."""
 
 REFUSED = "refused"
 
@@ -36,35 +44,31 @@ REFUSED = "refused"
 @dataclass(frozen=True)
 class Case:
     preset: str
+    adapter: str
     form: str
     typed: str
     expected: str
 
     @property
     def found(self) -> str:
-        adapter = next(one.adapter for one in presets(RESOURCES) if one.id == self.preset)
         try:
-            return endpoint(self.typed, adapter)
+            return urls.preview(self.typed, self.adapter)
         except InvalidInput:
             return REFUSED
 
     def __str__(self) -> str:
-        return f"{self.preset}: {self.form}"
-
-
-def endpoint(typed: str, adapter: str) -> str:
-    return urls.preview(typed, adapter)
+        return f"{self.preset}, {self.adapter}: {self.form}"
 
 
 def cases() -> tuple[Case, ...]:
     return tuple(
-        Case(id, form, typed, expected)
-        for id in (one.id for one in presets(RESOURCES))
-        for form, typed, expected in _forms(ENDPOINTS[id])
+        Case(preset, adapter, form, typed, expected)
+        for (preset, adapter), full in ENDPOINTS.items()
+        for form, typed, expected in _forms(full, adapter)
     )
 
 
-def _forms(full: str) -> Iterator[tuple[str, str, str]]:
+def _forms(full: str, adapter: str) -> Iterator[tuple[str, str, str]]:
     """Form, what is typed, and the endpoint, for one server's full endpoint."""
     base = re.sub(r"/(chat/completions|messages|chat)$", "", full)
     parts = urlsplit(base)
@@ -79,8 +83,11 @@ def _forms(full: str) -> Iterator[tuple[str, str, str]]:
             yield f"only {path[:end]}", f"{scheme}://{host}{path[:end]}", full
     yield "full endpoint", full, full
     yield "full endpoint and slash", f"{full}/", full
-    yield "models endpoint", f"{base}/models", full
-    yield "embeddings endpoint", f"{base}/embeddings", full
+    for name in BESIDE[adapter]:
+        yield f"endpoint {name}", f"{base}/{name}", full
+    if adapter == OLLAMA:  # whoever knows its other API types that one
+        for path_of_other in ("/v1", "/v1/", "/v1/chat/completions", "/v1/models"):
+            yield f"with {path_of_other}", f"{scheme}://{host}{path_of_other}", full
     yield "upper case", f"{scheme.upper()}://{host.upper()}{path}", full
     yield "spaces around", f"  {base} ", full
     yield "no scheme", f"{host}{path}", full
