@@ -264,7 +264,8 @@ def is_overflow(body: bytes) -> bool:
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|model_context_window_exceeded|context (?:length|window|size|limit)"
     r"|maximum context|too many (?:input )?tokens|prompt is too long|reduce the length of the messages"
-    r"|range of input length|exceeded model token limit|maximum number of tokens allowed|prompt exceeds max length",
+    r"|range of input length|exceeded model token limit|maximum number of tokens allowed|prompt exceeds max length"
+    r"|is too large to process",
     re.IGNORECASE,
 )
 
