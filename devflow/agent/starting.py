@@ -81,9 +81,15 @@ def regenerate(unit: Unit, message_id: str, *, choice: ModelChoice, owner: str) 
     if not above:
         raise Refused(N_("There is no question to answer again."), N_("Send a message instead."))
     question = above[-1].id
+    shown = conversations.get(unit.session, message.conversation_id).leaf_id
     conversations.set_fields(unit, message.conversation_id, leaf_id=question)
     return runs.insert(
-        unit, conversation_id=message.conversation_id, user_message_id=question, choice=choice, owner=owner
+        unit,
+        conversation_id=message.conversation_id,
+        user_message_id=question,
+        choice=choice,
+        owner=owner,
+        beside=shown if shown != question else None,
     )
 
 
@@ -149,7 +155,7 @@ def _refuse_while_open(session: Session, conversation_id: str) -> None:
 
 def _refuse_unless_newest(conversation: Conversation, session: Session, run_id: str) -> None:
     """Retry and Continue act on the end of what is shown; anything else would go on where nobody looks."""
-    if conversation.leaf_id != runs.tip_of(runs.row_of(session, run_id)):
+    if conversation.leaf_id != runs.stands_at(runs.row_of(session, run_id)):
         raise Refused(
             N_("The conversation has gone on since this answer."),
             N_("Regenerate the answer, or edit the question and resend it."),

@@ -27,6 +27,9 @@ from devflow.domain.run import (
 MAX_IDENTICAL_CALLS = 3
 """So many calls in a row with the same tool and the same arguments end the run (spec 03, rule 5)."""
 
+LIMITS = frozenset({"step_limit", "repeated_calls"})
+"""Codes of the problems that end a run which could go on: Continue lets it."""
+
 
 def next_step(transcript: Transcript) -> Step:
     """The next step of the run whose newest message is the transcript's last.

@@ -74,7 +74,8 @@ class Run:
     """The agent's work on one user message until it is done.
 
     `recovered_seq` is the newest recovery, Retry or Continue; `steps` counts provider calls since then. `measure` is
-    what the newest request was made of.
+    what the newest request was made of. `beside` is the message at which the conversation stands again when a run that
+    was to answer anew has ended without a word of its own.
     """
 
     id: str
@@ -89,6 +90,7 @@ class Run:
     created_at: datetime
     finished_at: datetime | None = None
     measure: Measure | None = None
+    beside: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ CALL = N_("tool call")
 
 _TIP = "tip"  # in `options`: the message that the run's next one follows
 _CUT = "cut"  # in `options` of a Retry that is open: the cut answer that its own is to stand beside
+_BESIDE = "beside"  # in `options` of a run that answers anew: where the conversation stood before
 _TOOLS = "tools"  # in `options`: the only tools offered (`devflow ask --allow`); absent: the conversation's own
 _MEASURE = "measure"  # in `options`: what the newest request was made of
 
@@ -63,8 +64,12 @@ def insert(
     choice: ModelChoice,
     owner: str,
     tools: Sequence[str] | None = None,
+    beside: str | None = None,
 ) -> Run:
+    """`beside`: where the conversation stands, and stands again should the run end without a word."""
     options: dict[str, Any] = {_TIP: user_message_id}
+    if beside is not None:
+        options[_BESIDE] = beside
     if tools is not None:
         options[_TOOLS] = list(tools)
     row = RunRow(
@@ -131,6 +136,7 @@ def set_state(
     row = row_of(unit.session, id)
     if state not in OPEN_STATES:
         _show_cut_answer_again(unit, row)
+        _show_former_answer_again(unit, row)
     row.state, row.owner = state.value, owner
     row.problem = _problem_to_json(problem) if problem else None
     row.finished_at = None if state in OPEN_STATES else unit.at
@@ -146,6 +152,7 @@ def recover(unit: Unit, id: str, *, owner: str, choice: ModelChoice, tip: str | 
     row.recovered_seq = conversations.next_seq(unit, row.conversation_id)
     row.steps = 0
     row.provider_id, row.model = choice.provider_id, choice.model
+    conversations.move_leaf(unit, row.conversation_id, before=stands_at(row), to=tip_of(row))
     if tip is not None:
         cut = tip_of(row)
         conversations.move_leaf(unit, row.conversation_id, before=cut, to=tip)
@@ -166,6 +173,18 @@ def _show_cut_answer_again(unit: Unit, row: RunRow) -> None:
         append_message(unit, row.id, cut)
 
 
+def _show_former_answer_again(unit: Unit, row: RunRow) -> None:
+    """A run that was to answer anew and ends without a word leaves what was shown before, its own end below it."""
+    if _BESIDE not in tolerant.mapping(row.options):
+        return
+    tip = conversations.message(unit.session, tip_of(row))
+    wordless = tip.parent_id == row.user_message_id and tip.state is MessageState.PARTIAL and not tip.content.strip()
+    if wordless:
+        row.options = {**row.options, _TIP: row.user_message_id}
+    if wordless or tip.id == row.user_message_id:
+        conversations.move_leaf(unit, row.conversation_id, before=tip.id, to=stands_at(row))
+
+
 def append_message(unit: Unit, id: str, message_id: str) -> None:
     """Make `message_id` the run's newest message; the conversation's leaf follows if it stood on the one before."""
     row = row_of(unit.session, id)
@@ -180,6 +199,18 @@ def write_measure(unit: Unit, id: str, measure: Measure) -> None:
 
 def tip_of(row: RunRow) -> str:
     return str(tolerant.mapping(row.options).get(_TIP, row.user_message_id))
+
+
+def stands_at(row: RunRow) -> str:
+    """Where the conversation stands once the run has ended as its newest: its own last message, or the former answer's
+    where it has none."""
+    return _beside(row) or tip_of(row)
+
+
+def _beside(row: RunRow) -> str | None:
+    """The former answer that a run without a word leaves shown."""
+    beside = tolerant.mapping(row.options).get(_BESIDE)
+    return beside if isinstance(beside, str) and tip_of(row) == row.user_message_id else None
 
 
 def tools_of(session: Session, id: str) -> tuple[str, ...] | None:
@@ -311,6 +342,7 @@ def to_run(row: RunRow) -> Run:
         created_at=row.created_at,
         finished_at=row.finished_at,
         measure=_measure_of(options.get(_MEASURE)),
+        beside=_beside(row),
     )
 
 

@@ -391,6 +391,42 @@ async def test_regenerate_makes_an_alternative_and_both_can_be_shown(bench: Benc
     assert [m.content for m in shown.messages] == ["Why?", "First."]
 
 
+@pytest.mark.parametrize("broken", [Turn(status=400, error="no"), Turn("", reasoning="Let me think")])
+async def test_a_regenerated_answer_that_fails_without_a_word_leaves_the_former_one_shown(
+    bench: Bench, server: OpenAIServer, broken: Turn
+) -> None:
+    server.script("First.", broken, broken, "Second.")
+    conversation = await bench.conversation()
+    await bench.ask(conversation, "Why?")
+    first = await bench.answer(conversation)
+    run = await bench.core.turns.regenerate(first.id)
+    for _ in range(2):
+        failed = await bench.core.turns.wait(run.id)
+        assert (failed.state, failed.beside) == (RunState.FAILED, first.id)
+        assert await bench.answer(conversation) == first
+        await bench.core.turns.retry(run.id)
+    done = await bench.core.turns.wait(run.id)
+    assert (done.state, done.beside) == (RunState.COMPLETED, None)
+    path = await bench.core.conversations.path(conversation.id)
+    assert [m.content for m in path.messages] == ["Why?", "Second."]
+    assert first.id in path.siblings[path.messages[1].id].ids
+
+
+async def test_after_a_regeneration_that_was_stopped_without_a_word_the_talk_goes_on_from_the_former_answer(
+    bench: Bench, server: OpenAIServer
+) -> None:
+    gate = Gate()
+    server.script("First.", Turn("Second.", before=gate), "Third.")
+    conversation = await bench.conversation()
+    await bench.ask(conversation, "Why?")
+    run = await bench.core.turns.regenerate((await bench.answer(conversation)).id)
+    await server.arrival(2)
+    await bench.core.turns.cancel(run.id)
+    gate.open()
+    await bench.ask(conversation, "And?")
+    assert [m.content for m in await bench.messages(conversation)] == ["Why?", "First.", "And?", "Third."]
+
+
 async def test_edit_and_resend_makes_a_sibling_and_destroys_nothing(bench: Bench, server: OpenAIServer) -> None:
     server.script("First.", "Follow.", "Other.")
     conversation = await bench.conversation()

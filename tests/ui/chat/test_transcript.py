@@ -14,7 +14,7 @@ from devflow.store.database import Unit
 from devflow.ui.pages.chat.composer_field import ComposerField
 from devflow.ui.pages.chat.lines import WaitingLine
 from devflow.ui.pages.chat.turn_block import TurnBlock
-from tests.fakes.openai_server import Gate, OpenAIServer, Turn
+from tests.fakes.openai_server import Call, Gate, OpenAIServer, Turn
 from tests.ui.chat.conftest import Chat, OpenChat, eventually
 
 LONG = "\n\n".join(f"Paragraph {number} of an answer that is longer than the window." for number in range(60))
@@ -190,6 +190,44 @@ async def test_a_dead_server_is_a_clear_sentence_with_retry(open_chat: OpenChat,
         chat.press("retryButton")
         await chat.shown(lambda: chat.answer == "Now it works." and not chat.last.turn.open_run)
         assert not chat.last.end.isVisible()
+
+
+async def test_a_regeneration_that_fails_leaves_the_answer_with_the_failure_and_retry_below(
+    open_chat: OpenChat, server: OpenAIServer
+) -> None:
+    server.script("First.", Turn(status=400, error="no"), "Second.")
+    async with open_chat(server) as chat:
+        await chat.asked("why?")
+        chat.press("regenerateButton")
+        await chat.shown(lambda: not chat.last.turn.open_run and chat.last.end.isVisible())
+        assert chat.answer == "First."
+        assert chat.last.turn.run is not None
+        assert chat.last.turn.run.state is RunState.FAILED
+        assert not _is_shown(chat, "continueButton")
+        chat.press("retryButton")
+        await chat.shown(lambda: chat.answer == "Second." and not chat.last.turn.open_run)
+        assert not chat.last.end.isVisible()
+        assert chat.last.answer_siblings.words.text() == "2/2"
+
+
+async def test_a_run_that_a_limit_has_ended_asks_on_a_card_whether_to_go_on(
+    open_chat: OpenChat, server: OpenAIServer
+) -> None:
+    same = Turn("", calls=[Call("knowledge_search", {"query": "lock"})])
+    server.script(same, same, same, "At last.")
+    async with open_chat(server) as chat:
+        await chat.asked("find it")
+        end = chat.last.end
+        assert end.words.text() == "The run stopped: the model asked for the same tool call 3 times in a row."
+        assert end.property("role") == "card"
+        assert not _is_shown(chat, "retryButton")
+        chat.press("continueButton")
+        await chat.shown(lambda: chat.answer == "At last." and not chat.last.turn.open_run)
+        assert not end.isVisible()
+
+
+def _is_shown(chat: Chat, name: str) -> bool:
+    return any(each.isVisible() for each in chat.page.findChildren(QWidget, name))
 
 
 async def test_thinking_is_folded_and_unfolds(open_chat: OpenChat, server: OpenAIServer) -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.run import Run, RunState
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_views import TurnView
 from devflow.ui.widgets import Button, IconLabel, Label
+from devflow.ui.widgets.painting import restyle
 
+_AS_LINE, _AS_CARD = (0, 8, 0, 2), (14, 12, 14, 12)
 _PROVIDER_CODES = frozenset({"unreachable", "key_refused", "model_missing", "provider_failed", "bad_request"})
 
 
-class EndLine(QWidget):
-    """Hidden while there is nothing to say. `continueButton`, `retryButton` act on the turn's run."""
+class EndLine(QFrame):
+    """Hidden while there is nothing to say. `continueButton`, `retryButton` act on the turn's run.
+
+    A run that a limit has ended asks on a card whether it is to go on.
+    """
 
     def __init__(self, ctx: UiContext, acts: TurnActs) -> None:
         super().__init__()
@@ -51,8 +56,8 @@ class EndLine(QWidget):
         self._buttons.setLayout(buttons)
         buttons.setContentsMargins(0, 4, 0, 0)
         texts.addWidget(self._buttons)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 8, 0, 2)
+        row = self._row = QHBoxLayout(self)
+        row.setContentsMargins(*_AS_LINE)
         row.setSpacing(8)
         mark = QVBoxLayout()
         mark.setContentsMargins(0, 3, 0, 0)
@@ -69,7 +74,9 @@ class EndLine(QWidget):
             self.hide()
             return
         self._run_id = run.id
-        icon, color, tone, words, hint = _words(self._ctx, run)
+        icon, color, tone, words, hint = _words(self._ctx, run, at_limit=turn.at_limit)
+        restyle(self, "role", "card" if turn.at_limit else "")
+        self._row.setContentsMargins(*(_AS_CARD if turn.at_limit else _AS_LINE))
         self.icon.set_icon(icon, color)
         self.words.setText(words)
         self.words.set_tone(tone)
@@ -77,7 +84,7 @@ class EndLine(QWidget):
         self.hint.setVisible(bool(hint))
         self.setAccessibleName(f"{words} {hint}".strip())
         self.go_on.setVisible(turn.cut and bool(turn.answers))
-        self.retry.setVisible(run.state is not RunState.COMPLETED)
+        self.retry.setVisible(run.state is not RunState.COMPLETED and not turn.at_limit)
         code = run.problem.code if run.problem else ""
         self.settings.setVisible(code in _PROVIDER_CODES)
         self._buttons.setVisible(last)
@@ -100,13 +107,14 @@ class EndLine(QWidget):
         self._acts.open_settings.emit("providers")
 
 
-def _words(ctx: UiContext, run: Run) -> tuple[str, str, str, str, str]:
+def _words(ctx: UiContext, run: Run, *, at_limit: bool) -> tuple[str, str, str, str, str]:
     """Icon, its colour, the words' tone, the sentence, the hint."""
     t = ctx.t
     problem = run.problem
     if run.state is RunState.FAILED and problem is not None:
         params = dict(problem.params or {})
-        return "warning", "danger", "danger", t(problem.message, **params), t(problem.hint, **params)
+        icon, color, tone = ("pause", "warning", "") if at_limit else ("warning", "danger", "danger")
+        return icon, color, tone, t(problem.message, **params), t(problem.hint, **params)
     if run.state is RunState.FAILED:
         return "warning", "danger", "danger", t("The answer failed."), ""
     if run.state is RunState.INTERRUPTED:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from devflow.domain.conversation import Message, MessageState, Path, Role, Siblings
+from devflow.domain.next_step import LIMITS
 from devflow.domain.receipt import Receipt
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import ACTIVE_STATES, OPEN_STATES, CallState, Run, RunState, ToolCall
@@ -36,7 +37,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One user message, what was looked up for it, and its answers. `run` is the one whose answers are shown."""
+    """One user message, what was looked up for it, and its answers. `run` is the one whose answers are shown, or one
+    that was to answer anew and has ended without a word: then the former answers are shown, and its end below them.
+    """
 
     user: Message
     siblings: Siblings | None = None
@@ -62,11 +65,17 @@ class TurnView:
     @property
     def cut(self) -> bool:
         """Whether the turn ended before its answer did and can go on (Continue)."""
-        if self.run is None or self.open_run:
+        if self.run is None or self.open_run or self.run.beside is not None:
             return False
-        if self.run.state in (RunState.CANCELLED, RunState.INTERRUPTED):
+        if self.at_limit or self.run.state in (RunState.CANCELLED, RunState.INTERRUPTED):
             return True
         return bool(self.answers) and self.answers[-1].message.state is MessageState.PARTIAL
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether the run was ended by a limit, and could go on."""
+        problem = self.run.problem if self.run is not None else None
+        return problem is not None and problem.code in LIMITS and not self.open_run
 
     def sources(self) -> tuple[Source, ...]:
         """Everything the turn was given, entries first, each once: the newest lookup that has it speaks."""
@@ -107,6 +116,7 @@ def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
     receipts: dict[str, list[Receipt]] = {}
     for receipt in loaded.receipts:
         receipts.setdefault(receipt.run_id, []).append(receipt)
+    wordless = _wordless_run(loaded)
     turns: list[TurnView] = []
     for user, answers in _grouped(path.messages):
         shown = _run_shown(answers, runs, by_question.get(user.id, []))
@@ -114,6 +124,8 @@ def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
             AnswerView(each, tuple(loaded.calls.get(each.id, ())), path.siblings.get(each.id)) for each in answers
         )
         given = tuple(receipts.get(shown.id, ())) if shown is not None else ()
+        if wordless is not None and wordless.user_message_id == user.id:
+            shown = wordless
         turns.append(TurnView(user, path.siblings.get(user.id), views, shown, given))
     return tuple(turns)
 
@@ -159,6 +171,13 @@ def _run_shown(answers: Sequence[Message], runs: Mapping[str, Run], asked: Seque
         if message.run_id is not None and message.run_id in runs:
             return runs[message.run_id]
     return asked[-1] if asked else None
+
+
+def _wordless_run(loaded: Loaded) -> Run | None:
+    """The newest run that was to answer anew, if it failed without a word and nothing has been said since."""
+    newest = loaded.path.messages[-1].id if loaded.path.messages else ""
+    failed = (run for run in reversed(loaded.runs) if run.state in (RunState.FAILED, RunState.INTERRUPTED))
+    return next((run for run in failed if run.beside == newest), None)
 
 
 def _items(lookup: Lookup) -> tuple[InjectedItem, ...]:
