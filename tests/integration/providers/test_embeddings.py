@@ -56,7 +56,8 @@ async def test_texts_become_vectors_in_their_order_whatever_the_order_of_the_ans
     asked = embedder(server, transport, key="sk-one")
     assert asked.dimension is None
     assert await asked.embed(["a", "b"]) == [(1.0, 0.0), (0.0, 1.0)]
-    assert (asked.model, asked.provider_id, asked.dimension) == ("bge-m3", "p", 2)
+    assert (asked.model, asked.provider_id) == ("bge-m3", "p")
+    assert [asked.dimension] == [2]
     (request,) = server.received
     assert (request.path, request.headers["authorization"]) == ("/v1/embeddings", "Bearer sk-one")
     assert request.json == {"model": "bge-m3", "input": ["a", "b"]}
@@ -207,11 +208,14 @@ async def test_a_server_that_is_not_there_is_named(transport: Transport) -> None
         await asked.embed(["a"])
 
 
-async def test_a_caller_in_a_hurry_is_not_held_up(server: RawServer, transport: Transport) -> None:
+async def test_a_caller_that_gives_up_closes_its_connection(server: RawServer, transport: Transport) -> None:
     server.answer(asyncio.Event(), kind="application/json")
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.1):
-            await embedder(server, transport).embed(["a"])
+    waiting = asyncio.create_task(embedder(server, transport).embed(["a"]))
+    request = await server.wait_for(1)
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    assert waiting.cancelled()
+    await asyncio.wait_for(request.gone.wait(), 5)
     answer(server, rows([1.0]))
     assert await embedder(server, transport).embed(["a"]) == [(1.0,)]
 
