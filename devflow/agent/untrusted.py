@@ -25,5 +25,6 @@ def read_untrusted_above(session: Session, message_id: str) -> bool:
 
 
 def _has_read(call: ToolCall) -> bool:
-    ran = call.state is CallState.DONE or (call.state is CallState.FAILED and call.duration_ms is not None)
-    return ran and call.tool not in OWN_WORDS
+    failed = call.state is CallState.FAILED and call.duration_ms is not None
+    told = call.state is CallState.DONE or failed or bool(call.result)  # one that was stopped may have said something
+    return told and call.tool not in OWN_WORDS

@@ -15,8 +15,8 @@ from devflow.tools.policy import Because, Effect, Rule, Subject, Verdict
 
 _KEY = "approval"
 
-Covers = Literal["command", "file", "other"]
-"""What the patterns are about."""
+Covers = Literal["command", "file", "server", "other"]
+"""What the patterns are about; `server`: a tool of an MCP server, whatever it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,15 @@ def approval_for(subject: Subject, said: Verdict, workspace: str, *, untrusted: 
     patterns: tuple[str, ...] = ()
     if subject.rule_allowed and said.because in ("", "untrusted"):
         patterns = choices(subject.target, subject.words, is_path=subject.is_path)
-    covers: Covers = "command" if subject.words else "file" if subject.is_path else "other"
-    return Approval(said.because, patterns, covers, workspace, untrusted, subject.rule_allowed)
+    return Approval(said.because, patterns, _covers(subject), workspace, untrusted, subject.rule_allowed)
+
+
+def _covers(subject: Subject) -> Covers:
+    if subject.words:
+        return "command"
+    if subject.is_path:
+        return "file"
+    return "server" if subject.tool.startswith("mcp__") else "other"
 
 
 def with_approval(preview: Mapping[str, Any] | None, approval: Approval) -> dict[str, Any]:

@@ -104,6 +104,9 @@ async def test_it_always_asks_and_names_what_it_would_do(ctx: ToolContext) -> No
     shell = tool.subject(given(ctx, shell="git status")[1])
     assert (shell.target, shell.words, shell.rule_allowed) == ("git status", (), False)
     assert not tool.subject(given(ctx, command=["bash", "-c", "ls"])[1]).rule_allowed
+    assert tool.subject(given(ctx, command=["./build"])[1]).rule_allowed
+    elsewhere = given(ctx, command=["./build"], folder="sub")[1]
+    assert not tool.subject(elsewhere).rule_allowed  # another program of the same words
 
 
 @pytest.mark.parametrize(

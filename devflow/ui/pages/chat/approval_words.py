@@ -45,6 +45,8 @@ def pattern_words(t: Translator, pattern: str, covers: Covers) -> str:
             return t("These words, whatever follows them") if pattern.endswith(" *") else t("Exactly this command")
         case "file":
             return t("Every file directly in this folder") if pattern.endswith("/*") else t("Only this file")
+        case "server":
+            return t("This tool of this server, whatever it is given")
         case "other":
             return t("Exactly this")
         case _:
