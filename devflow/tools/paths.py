@@ -35,6 +35,14 @@ def parts_of(path: str, root: Path) -> Parts:
     parts = tuple(part for part in text.split("/") if part not in ("", "."))
     if ".." in parts:
         raise ToolRefused(f"{shown} goes up with '..'. Use a path inside the project folder.")
+    return checked(parts, path)
+
+
+def checked(parts: Parts, path: str) -> Parts:
+    """Names that can be opened one below the other; raises `ToolRefused`, naming `path`."""
+    shown = visible(path)
+    if any("\ud800" <= char <= "\udfff" for part in parts for char in part):
+        raise ToolRefused(f"{shown} is no name in this system's encoding.")
     if len(parts) > _DEPTH_MAX or any(len(part.encode()) > _NAME_MAX for part in parts):
         raise ToolRefused(f"{shown[:200]} is too long for a path.")
     for part in parts:

@@ -13,6 +13,7 @@ from devflow.tools.propose_knowledge import ProposeKnowledge
 from devflow.tools.read_file import ReadFile
 from devflow.tools.refusal import ToolRefused
 from devflow.tools.run_command import RunCommand
+from devflow.tools.search_files import SearchFiles
 from devflow.tools.tool import ParsesArguments, Tool, ToolContext, ToolOutcome, Voided
 from devflow.tools.workspace import Workspace
 from devflow.tools.write_file import WriteFile
@@ -28,6 +29,7 @@ def tools_for(ctx: ToolContext) -> dict[str, Tool]:
         tools += [
             ListDir(workspace),
             ReadFile(workspace),
+            SearchFiles(workspace),
             WriteFile(workspace),
             EditFile(workspace),
             RunCommand(workspace),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devflow.tools.confined import DirItem, FileState, Folder
-from devflow.tools.paths import Parts, joined, parts_of, visible
+from devflow.tools.paths import Parts, checked, joined, parts_of, visible
 from devflow.tools.refusal import ToolRefused
 
 if sys.platform == "win32":
@@ -30,15 +30,15 @@ class Workspace:
     root: Path
     home: Path
 
-    def parts(self, path: str) -> Parts:
-        """The checked names of a path that a model sent; raises `ToolRefused`."""
-        return parts_of(path, self.root)
+    def parts(self, path: str | Parts) -> Parts:
+        """The checked names of a path that a model sent, or of one that a scan found; raises `ToolRefused`."""
+        return parts_of(path, self.root) if isinstance(path, str) else checked(path, joined(path))
 
     def relative(self, path: str) -> str:
         """The path as rules and cards show it: relative to the workspace, with `/`."""
         return joined(self.parts(path))
 
-    def scan(self, path: str) -> list[DirItem]:
+    def scan(self, path: str | Parts) -> list[DirItem]:
         """What stands in a directory, folders first, by name."""
         items = confined.scan(self.root, (self.home,), self.parts(path))
         return sorted(items, key=lambda item: (item.kind != "folder", item.name.casefold(), item.name))
@@ -47,7 +47,7 @@ class Workspace:
         """A folder, held while something runs in it."""
         return confined.opened(self.root, (self.home,), self.parts(path))
 
-    def read(self, path: str) -> FileState:
+    def read(self, path: str | Parts) -> FileState:
         return confined.read(self.root, (self.home,), self.parts(path), FILE_MAX)
 
     def read_for_writing(self, path: str) -> FileState | None:
