@@ -46,6 +46,7 @@ STEADY_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 300.0
 """Before the third start in a row that fails, and at most; each pause is twice the one before."""
 
+NOT_FOUND = 404
 WAITED_OUT_S = 5.0
 """A call waits so long for a server that is left alone for a while."""
 
@@ -76,6 +77,7 @@ class Session:
         self._changed = changed
         self._loop = asyncio.get_running_loop()
         self._client: Client | None = None
+        self._current: Transport | None = None
         self._life: asyncio.Task[None] | None = None
         self._started: asyncio.Future[None] | None = None
         self._began = 0.0
@@ -117,10 +119,11 @@ class Session:
             if 0 < (pause := self._not_before - self._loop.time()) <= WAITED_OUT_S and self._client is None:
                 await asyncio.sleep(pause)
             await self.ready()
-            client, life = self._client, self._life
-            assert client is not None
-            assert life is not None
-            return await self._call(client, life, tool, arguments)
+            try:
+                return await self._call(tool, arguments)
+            except _SessionLost:  # the server was started anew and did nothing: ask it again
+                await self.ready()
+                return await self._call(tool, arguments)
         finally:
             self._in_use -= 1
             self._touch()
@@ -137,10 +140,13 @@ class Session:
 
     # a call --------------------------------------------------------------------------------------------------------
 
-    async def _call(
-        self, client: Client, life: asyncio.Task[None], tool: str, arguments: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        client, life, transport = self._client, self._life, self._current
+        assert client is not None
+        assert life is not None
         name, seconds = self.server.name, self.server.call_timeout
+        if isinstance(transport, HttpTransport):
+            transport.last_status = 0
         request = mcp_types.CallToolRequest(
             params=mcp_types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         )
@@ -152,7 +158,10 @@ class Session:
         except MCPError as error:
             if error.code == mcp_types.REQUEST_TIMEOUT:
                 raise mcp_state.no_answer(name, seconds) from None
-            if error.code == mcp_types.CONNECTION_CLOSED or self._is_lost(error):
+            if isinstance(transport, HttpTransport) and transport.last_status == NOT_FOUND:
+                await self._ended_in_call(life)
+                raise _SessionLost(str(error)) from None
+            if error.code == mcp_types.CONNECTION_CLOSED:
                 raise await self._ended_in_call(life) from None
             raise mcp_state.refused(name, _tidy(error.message)) from None
         except ValidationError:
@@ -160,10 +169,6 @@ class Session:
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
             raise await self._ended_in_call(life) from None
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-    def _is_lost(self, error: MCPError) -> bool:
-        """An HTTP server that was started anew no longer knows our session."""
-        return error.code == mcp_types.INVALID_REQUEST and error.message == "Session terminated"
 
     async def _ended_in_call(self, life: asyncio.Task[None]) -> UserFacing:
         """Let the life end, so that the next call begins another, and say why it did."""
@@ -209,10 +214,11 @@ class Session:
         name = self.server.name
         transport: Transport | None = None
         failure: BaseException | None = None
+        by_itself = False
         scope = self._scope = anyio.CancelScope(deadline=self._began + self.server.start_timeout)
         try:
             with scope:
-                transport = self._transport()
+                transport = self._current = self._transport()
                 async with self._connected(transport, mode) as client:
                     await self._list(client, transport)
                     scope.deadline = math.inf
@@ -221,13 +227,13 @@ class Session:
                         started.set_result(None)
                     await self._until_end(client, transport)
                     self._client = None
+                    by_itself = transport.ended.is_set()
         except UserFacing as error:
             return error
         except Exception as error:  # noqa: BLE001 - whatever a foreign program makes the SDK raise, it is that program's end
             failure = _first(error)
         self._client = None
-        has_ended = transport is not None and transport.ended.is_set()
-        if self._stop.is_set() and not has_ended:
+        if self._stop.is_set() and not by_itself and failure is None:
             return None
         if not started.done():
             if scope.cancelled_caught:
@@ -360,6 +366,10 @@ class Session:
         else:
             self._idle_check = None
             self._stop.set()
+
+
+class _SessionLost(UserFacing):
+    """A server behind an address does not know our session any more (its 404 says that nothing was done)."""
 
 
 class _OtherProtocol(UserFacing):
