@@ -24,7 +24,7 @@ def add(parser: Parser) -> None:
     acts = Acts(parser)
     acts.add("list", _list, "The model servers that are set up.")
     adding = acts.add("add", _add, "Set up a model server; prints its id.")
-    adding.add_argument("--preset", metavar="P", default="custom", help="openai, deepseek, ollama, … or custom")
+    adding.add_argument("--preset", metavar="P", default="custom", help="openai, anthropic, ollama, … or custom")
     adding.add_argument("--name", metavar="N", help="as lists show it; the preset's by default")
     adding.add_argument("--address", metavar="URL", help="the preset's by default")
     adding.add_argument("--model", metavar="M", action="append", default=[], help="may be repeated; else it is asked")
@@ -111,6 +111,7 @@ async def _test(core: Core, args: Namespace, output: Output) -> int:
             "models": output.t("Models"),
             "streaming": output.t("Streaming"),
             "tools": output.t("Tool calls"),
+            "embeddings": output.t("Embeddings"),
         }
         for line in report.lines:
             output.line(f"{MARKS[line.state]} {names[line.what]}  {line.render(output.t)}")

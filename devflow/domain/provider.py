@@ -27,6 +27,7 @@ class Probe(StrEnum):
     MODELS = "models"
     STREAMING = "streaming"
     TOOLS = "tools"
+    EMBEDDINGS = "embeddings"
 
 
 @dataclass(frozen=True, slots=True)

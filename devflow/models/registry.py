@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from devflow.domain import config as knowledge_config
 from devflow.domain.conversation import OFFLINE, ModelChoice
 from devflow.domain.errors import InvalidInput, NotFound, UserFacing
 from devflow.domain.events import Aggregate, Changes, Event, Hub
@@ -26,6 +27,7 @@ from devflow.store.database import Database, Unit
 
 if TYPE_CHECKING:  # httpx and what needs it load at the first use, not at start-up
     from devflow.providers.discovery import Found
+    from devflow.providers.embeddings import Embedder
     from devflow.providers.presets import Preset
     from devflow.providers.probe import ProbeRequest
     from devflow.providers.protocol import Provider, Server
@@ -37,6 +39,8 @@ NAME_MAX = 80
 MODEL_MAX = 300
 WINDOW_MAX = 100_000_000  # tokens
 NETWORK = "network"
+BUILTIN = "builtin"
+"""The provider id of the embedded model in `KnowledgeConfig`."""
 
 
 class KeyNeeded(UserFacing):
@@ -201,6 +205,22 @@ class Models:
         """The extraction role's model, else the main one; None without a model: then no extraction runs."""
         roles = await self.roles()
         return _real(roles.extraction or roles.main)
+
+    async def embedding_choice(self) -> ModelChoice | None:
+        """The server's model that `KnowledgeConfig` names; None for none, half a choice, or the built-in model."""
+        chosen = knowledge_config.read(await self._settings.raw(knowledge_config.KEY)).config
+        if chosen.embedding_provider_id in (None, BUILTIN) or chosen.embedding_model is None:
+            return None
+        return ModelChoice(str(chosen.embedding_provider_id), chosen.embedding_model)
+
+    async def embedder(self, choice: ModelChoice) -> Embedder | None:
+        """What makes vectors with that model; None where the provider has no embeddings.
+
+        Raises `UserFacing` where the provider was removed.
+        """
+        if choice.provider_id == OFFLINE.provider_id:
+            return None
+        return (await self._server(await self._config_for(choice), None)).embedder(choice.model)
 
     async def resolve(self, choice: ModelChoice) -> Provider:
         """A live provider; raises `UserFacing` where it was removed."""

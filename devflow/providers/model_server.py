@@ -18,6 +18,7 @@ from devflow.domain.request import ModelRequest, StreamEvent
 from devflow.providers import failures, sse, urls
 from devflow.providers.answers import Speaker
 from devflow.providers.context import allocated_window, table_window, window_in_models
+from devflow.providers.embeddings import Embedder, make_embedder
 from devflow.providers.retry import Retry, retry_after
 from devflow.providers.sse import Patience, SseEvent
 from devflow.providers.transport import Incoming, Outgoing, Transport
@@ -103,6 +104,10 @@ class ModelServer(ABC):
             known = await self._ask_window(model)
             self._asked[model] = (time.monotonic(), known)
         return known
+
+    def embedder(self, model: str) -> Embedder | None:
+        """What makes vectors with one of its models; None where its protocol has no embeddings."""
+        return make_embedder(self.config, self._key, self._transport, model, retry=self._retry)
 
     async def aclose(self) -> None:  # noqa: B027 - the transport is shared and closed by its owner
         """Nothing belongs to one server alone."""

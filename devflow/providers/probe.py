@@ -1,4 +1,4 @@
-"""Test a server: reachable, key, models, streaming and tool calls, each by itself, with the server's own words."""
+"""Test a server: reachable, key, models, streaming, tool calls and embeddings, each by itself, in its own words."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from devflow.domain.request import (
     ToolSpec,
     UsageChunk,
 )
+from devflow.providers.embeddings import NotOffered
 from devflow.providers.failures import KeyRefused, Unreachable
 from devflow.providers.protocol import Server
 
 WAIT = 120.0  # seconds for one answer: a local model may have to be loaded
 QUESTION = "Count from one to ten in words."
 TOOL_QUESTION = "Use the tool to note the word: ready."
+EMBEDDING_WORDS = ("embed", "bge-", "e5-", "gte-", "minilm")
 NOTE = ToolSpec(
     "note",
     "Note one word.",
@@ -83,10 +85,13 @@ async def examine(
 
     listed = await _models(provider, say, fail)
     if listed is not None:
-        model = next(iter(provider.config.models), "") or _likely_chat_model(listed)
+        chosen = provider.config.models
+        model = _likely_chat_model(chosen) or next(iter(chosen), "") or _likely_chat_model(listed)
         if model:
             await _streaming(provider, make_request(model, QUESTION), wait, say, fail)
             await _tools(provider, make_request(model, TOOL_QUESTION, tool=NOTE), wait, say, fail)
+        if listed or model:
+            await _embeddings(provider, _likely_embedding_model((*chosen, *listed)), model, wait, say, fail)
         if Probe.KEY not in lines:
             if has_key:
                 say(Probe.KEY, LineState.OK, N_("Accepted"))
@@ -180,6 +185,27 @@ async def _tools(provider: Server, request: ModelRequest, wait: float, say: _Say
         say(Probe.TOOLS, LineState.FAILED, N_("It called the tool with other arguments than asked for"))
 
 
+async def _embeddings(provider: Server, likely: str, model: str, wait: float, say: _Say, fail: _Fail) -> None:
+    """Ask the model that looks made for it, else the one that chats: a server that has none is no worse for it."""
+    name = likely or model
+    embedder = provider.embedder(name)
+    if embedder is None:
+        say(Probe.EMBEDDINGS, LineState.NOT_NEEDED, N_("Not offered"))
+        return
+    try:
+        async with asyncio.timeout(wait):
+            (vector,) = await embedder.embed([QUESTION])
+    except TimeoutError:
+        say(Probe.EMBEDDINGS, LineState.FAILED, N_("No whole answer within {seconds} seconds"), seconds=round(wait))
+    except ProviderFailed as failure:
+        if likely and not isinstance(failure, NotOffered):
+            fail(Probe.EMBEDDINGS, failure)
+        else:
+            say(Probe.EMBEDDINGS, LineState.NOT_NEEDED, N_("Not offered"))
+    else:
+        say(Probe.EMBEDDINGS, LineState.OK, N_("{name} · {count} dimensions"), name=name, count=len(vector))
+
+
 async def _listen(provider: Server, request: ModelRequest, wait: float) -> _Heard:
     heard, began = _Heard(), time.monotonic()
     async with asyncio.timeout(wait), aclosing(provider.stream(request)) as events:
@@ -209,5 +235,12 @@ def _has_word(call: CallChunk) -> bool:
 
 
 def _likely_chat_model(names: tuple[str, ...]) -> str:
-    others = ("embed", "bge-", "rerank", "whisper", "tts", "dall-e", "moderation", "e5-")
+    others = (*EMBEDDING_WORDS, "rerank", "whisper", "tts", "dall-e", "moderation")
     return next((name for name in names if not any(word in name.casefold() for word in others)), "")
+
+
+def _likely_embedding_model(names: tuple[str, ...]) -> str:
+    def fits(name: str) -> bool:
+        return any(word in name for word in EMBEDDING_WORDS) and "rerank" not in name
+
+    return next((name for name in names if fits(name.casefold())), "")

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from devflow.domain.provider import ProviderConfig
 from devflow.domain.request import ModelRequest, StreamEvent
+from devflow.providers.embeddings import Embedder
 
 
 class Provider(Protocol):
@@ -42,6 +43,10 @@ class Server(Provider, Protocol):
     @property
     def has_key(self) -> bool:
         """Whether a key goes along with its requests."""
+        ...
+
+    def embedder(self, model: str) -> Embedder | None:
+        """What makes vectors with one of its models; None where its protocol has no embeddings."""
         ...
 
     async def prepare(self) -> None:

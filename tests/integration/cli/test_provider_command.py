@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.anthropic_server import AnthropicServer
+from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.openai_server import Call, OpenAIServer, Turn
 from tests.integration.cli.conftest import Home
 
@@ -82,7 +84,8 @@ def test_a_test_prints_each_line_and_its_exit_code_says_whether_a_chat_would_wor
     server.script(Turn("one two three"), Turn(calls=[Call("note", {"word": "ready"})]))
     tested = run("provider", "test", "Mine")
     assert tested.code == 0
-    assert [line.split()[0] for line in tested.out.splitlines()] == ["✓"] * 5
+    assert [line.split()[0] for line in tested.out.splitlines()] == [*["✓"] * 5, "○"]
+    assert tested.out.splitlines()[-1] == "○ Embeddings  Not offered"
     assert "alpha, beta" in tested.out
     server.script(Turn(status=404, error="model alpha is gone"), Turn("no tool"))
     report = run("provider", "test", id, "--json")
@@ -98,6 +101,27 @@ def test_a_server_that_is_away_is_set_up_without_models_and_said_so(run: Home) -
     assert "Connection refused" in added.err
     assert "without models" in added.err
     assert run("provider", "test", "Ollama").code == 1
+
+
+def test_anthropic_is_added_by_its_name_and_tested(run: Home) -> None:
+    with AnthropicServer(models=("claude-x", "claude-y", "claude-z"), key=KEY) as server:
+        words = ("--preset", "anthropic", "--address", server.base_url, "--key-stdin", "--json")
+        added = run("provider", "add", *words, stdin=KEY.encode())
+        assert (added.value["name"], added.value["adapter"]) == ("Anthropic", "anthropic")
+        assert added.value["models"] == ["claude-x", "claude-y", "claude-z"]
+        server.script(Turn("one two three"), Turn(calls=[Call("note", {"word": "ready"})]))
+        assert run("provider", "test", "Anthropic").code == 0
+        server.script("Because of the lock.")
+        assert run("ask", "Why does it hang?").out.strip() == "Because of the lock."
+
+
+def test_ollama_is_spoken_to_in_its_own_protocol_whatever_address_was_typed(run: Home) -> None:
+    with OllamaServer(models=("qwen3:8b",)) as server:
+        added = run("provider", "add", "--preset", "ollama", "--address", f"{server.base_url}/v1", "--json")
+        assert (added.value["adapter"], added.value["models"]) == ("ollama", ["qwen3:8b"])
+        server.script("Because of the lock.")
+        assert run("ask", "Why does it hang?").out.strip() == "Because of the lock."
+        assert server.requests[0].path == "/api/chat"
 
 
 def test_named_models_are_taken_without_asking(run: Home) -> None:

@@ -11,6 +11,8 @@ from devflow.app.paths import AppPaths
 from devflow.domain.conversation import OFFLINE, ModelChoice
 from devflow.domain.provider import LineState, Probe, ProviderDraft
 from tests.e2e.conftest import Start
+from tests.fakes.anthropic_server import AnthropicServer
+from tests.fakes.ollama_server import OllamaServer
 from tests.fakes.openai_server import Call, Gate, OpenAIServer, Turn
 from tests.support import hands
 from tests.support.keychain import Keychain
@@ -39,6 +41,7 @@ async def test_a_server_is_added_tested_and_saved_and_answers_from_then_on(start
         assert dialog.result("models") == "Models: scripted"
         assert dialog.result("streaming").startswith("Streaming: First token")
         assert dialog.result("tools") == "Tool calls: Arguments came back whole"
+        assert dialog.result("embeddings") == "Embeddings: Not offered"
         assert dialog.text("providerModels") == "scripted"  # taken over from the server's list
         assert dialog.choice("mainModel") == "scripted"
         assert dialog.foot == "1 unsaved"
@@ -199,22 +202,42 @@ async def test_a_test_can_be_stopped_and_its_lines_come_one_by_one(start: Start,
             await person.until(lambda: server.requests[0].aborted.is_set(), "the server hears that it was left")
 
 
-async def test_a_server_of_this_machine_is_offered_first(
-    start: Start, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with start() as person:
-        addresses = {"ollama": server.base_url, "lm_studio": DEAD, "llama_cpp": DEAD}
-        monkeypatch.setattr(person.core.models, "_local_addresses", addresses)
-        async with settings(person) as dialog:
-            await person.sees("Found Ollama on this machine, 1 model", on="settingsProviders")
-            await person.clicks("useFoundServerButton-0")
-            await person.misses("foundServer-0")
-            assert dialog.text("providerModels") == "scripted"
+async def test_a_server_of_this_machine_is_offered_first(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OllamaServer(models=("scripted",)) as server:
+        async with start() as person:
+            addresses = {"ollama": server.base_url, "lm_studio": DEAD, "llama_cpp": DEAD}
+            monkeypatch.setattr(person.core.models, "_local_addresses", addresses)
+            async with settings(person) as dialog:
+                await person.sees("Found Ollama on this machine, 1 model", on="settingsProviders")
+                await person.clicks("useFoundServerButton-0")
+                await person.misses("foundServer-0")
+                assert dialog.text("providerModels") == "scripted"
+                assert dialog_words("addressPreview") == f"POST {server.base_url}/api/chat"
+                await dialog.saves()
+            (config,) = await person.core.models.list()
+            assert (config.preset, config.adapter, config.models) == ("ollama", "ollama", ("scripted",))
+            async with settings(person):
+                assert hands.rows("providerList") == ["Ollama", "Offline assistant"]
+
+
+async def test_anthropic_is_spoken_to_in_its_own_protocol(start: Start, keychain: Keychain) -> None:
+    with AnthropicServer(models=("claude-x", "claude-y", "claude-z"), key=KEY) as server:
+        async with start() as person, settings(person) as dialog:
+            await dialog.adds("Anthropic")
+            assert dialog_words("addressPreview") == "POST https://api.anthropic.com/v1/messages"
+            await dialog.types("providerAddress", server.base_url)
+            assert dialog_words("addressPreview") == f"POST {server.base_url}/v1/messages"
+            await dialog.types("providerKey", KEY)
+            server.script(*ANSWERS)
+            await dialog.tests()
+            assert dialog.result("key") == "Key: Accepted"
+            assert dialog.result("models") == "Models: claude-x, claude-y +1"
+            assert dialog.result("streaming").startswith("Streaming: First token")
+            assert dialog.result("tools") == "Tool calls: Arguments came back whole"
             await dialog.saves()
-        (config,) = await person.core.models.list()
-        assert (config.preset, config.models) == ("ollama", ("scripted",))
-        async with settings(person):
-            assert hands.rows("providerList") == ["Ollama", "Offline assistant"]
+            (config,) = await person.core.models.list()
+            assert (config.preset, config.adapter) == ("anthropic", "anthropic")
+        assert list(keychain.kept.values()) == [KEY]
 
 
 async def test_the_offline_assistant_is_always_there_and_offers_what_to_add(start: Start) -> None:

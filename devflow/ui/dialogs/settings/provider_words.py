@@ -72,6 +72,8 @@ def probe_name(t: Translator, what: Probe) -> str:
             return t("Streaming")
         case Probe.TOOLS:
             return t("Tool calls")
+        case Probe.EMBEDDINGS:
+            return t("Embeddings")
         case _:
             assert_never(what)
 
