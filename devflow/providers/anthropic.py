@@ -14,14 +14,14 @@ from devflow.domain.request import FinishReason, ModelRequest, StreamEnd, Stream
 from devflow.providers import failures, sse
 from devflow.providers.anthropic_answer import PAUSED, MessageAnswer
 from devflow.providers.anthropic_body import Accepts, messages_body, without
-from devflow.providers.context import table_window
+from devflow.providers.context import allocated_window, table_window, window_in_models
 from devflow.providers.model_server import ModelServer, model_rows_in
 from devflow.providers.retry import Retry
 from devflow.providers.sse import Patience, SseEvent
 from devflow.providers.transport import Transport
 
 VERSION = "2023-06-01"
-PRESET = "anthropic"
+ORIGIN = "https://api.anthropic.com"
 PAUSES_MAX = 10
 """How often an answer that pauses is asked on; then it counts as cut, and the user can have it continued."""
 Blocks = Sequence[Mapping[str, Any]]
@@ -95,7 +95,7 @@ class Anthropic(ModelServer):
         headers = {"anthropic-version": VERSION}
         if self._key:
             headers["x-api-key"] = self._key
-            if self.config.preset != PRESET:  # gateways that speak this API mostly take the other header
+            if self.address.origin != ORIGIN:  # gateways that speak this API mostly take the other header
                 headers["Authorization"] = f"Bearer {self._key}"
         return headers
 
@@ -108,18 +108,17 @@ class Anthropic(ModelServer):
         return changed
 
     async def _ask_window(self, model: str) -> int | None:
-        if self.config.preset != PRESET:
-            return await super()._ask_window(model)
         try:
             row = await self._get(f"{self.address.models}/{quote(model, safe='')}")
         except failures.WireFailure:
             row = None
-        tokens = row.get("max_input_tokens") if isinstance(row, Mapping) else None
         if isinstance(row, Mapping):
             self._learn_limit({**row, "id": model})
-        if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0:
-            return tokens
-        return table_window(self._windows, model)
+            tokens = window_in_models([{**row, "id": model}], model)
+            if tokens is not None:
+                return tokens
+        local = await allocated_window(self._transport, self._outgoing, self.address, "custom", model)
+        return local if local is not None else table_window(self._windows, model)
 
     def _learn_limit(self, row: Mapping[str, Any]) -> None:
         most = row.get("max_tokens")

@@ -27,6 +27,7 @@ class Found:
     name: str
     base_url: str
     models: tuple[str, ...]
+    adapter: str = "openai_compat"
 
 
 async def discover(
@@ -39,7 +40,7 @@ async def discover(
 
 
 async def _ask(transport: Transport, preset: Preset, base_url: str, wait: float) -> Found | None:
-    address = parse(base_url).models
+    address = parse(base_url).listing(preset.adapter)
     if not await _listens(address, wait):
         return None
     outgoing = Outgoing(preset.name, address, "GET")
@@ -50,7 +51,7 @@ async def _ask(transport: Transport, preset: Preset, base_url: str, wait: float)
         return None
     if not isinstance(value, dict) or not {"data", "models"} & value.keys():
         return None  # some other program has the port
-    return Found(preset.id, preset.name, base_url, tuple(row["id"] for row in model_rows_in(value)))
+    return Found(preset.id, preset.name, base_url, tuple(row["id"] for row in model_rows_in(value)), preset.adapter)
 
 
 async def _listens(address: str, wait: float) -> bool:

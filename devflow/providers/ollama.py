@@ -42,7 +42,7 @@ class Ollama(ModelServer):
 
     async def model_rows(self) -> list[Mapping[str, Any]]:
         """The models that were pulled, each with a text `id`; raises `ProviderFailed`."""
-        return model_rows_in(await self._get(f"{self.address.native}/tags"))
+        return model_rows_in(await self._get(self.address.listing("ollama")))
 
     @property
     def _chat_url(self) -> str:
@@ -107,7 +107,8 @@ class Ollama(ModelServer):
 def _same(row: Mapping[str, Any], model: str) -> bool:
     """A name without a tag means its `latest`."""
     full = model if ":" in model.rpartition("/")[2] else f"{model}:latest"
-    return full in (row.get("name"), row.get("model"))
+    names = (row.get("name"), row.get("model"))
+    return model in names or full in names
 
 
 def _num_ctx(parameters: object) -> int | None:

@@ -60,6 +60,10 @@ class Address:
             case _:
                 return self.chat
 
+    def listing(self, adapter: str) -> str:
+        """Where the models are listed."""
+        return f"{self.native}/tags" if adapter == "ollama" else self.models
+
     @property
     def root(self) -> str:
         return re.sub(r"/v\d+[a-z0-9]*$", "", self.base, flags=re.IGNORECASE)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 TITLE_MARK = "title of a conversation"
 """Stands in the system prompt of every request for a title, in both languages (resources/prompts)."""
@@ -132,7 +132,12 @@ class Request:
 
 
 class OpenAIServer:
-    """Start with `with` (or `start` and `close`). `models` is what /models lists; `key` demands that bearer token."""
+    """Start with `with` (or `start` and `close`). `models` is what /models lists; `key` demands that bearer token.
+
+    Servers of other protocols are this one with a `Handler` of their own.
+    """
+
+    handler: ClassVar[type[Handler]]
 
     def __init__(
         self,
@@ -267,15 +272,20 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], script: OpenAIServer) -> None:
         self.script = script
-        super().__init__(address, _Handler)
+        super().__init__(address, script.handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away is part of the tests, not an error to print."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """The protocol: what the server says of its models, and how a turn looks on the wire."""
+
     protocol_version = "HTTP/1.1"
     server: _Server
+    endpoint = "/chat/completions"
+    stream_type = "text/event-stream"
+    request_type: type[Request] = Request
 
     def setup(self) -> None:
         super().setup()
@@ -292,43 +302,64 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if not self._authorised():
             return
-        if self.path.endswith("/models"):
-            script = self.server.script
-            window = {"max_model_len": script.context_window} if script.context_window else {}
-            self._json(
-                200, {"object": "list", "data": [{"id": name, "object": "model", **window} for name in script.models]}
-            )
+        found = self.look_up({})
+        if found is None:
+            self._json(404, self.error(f"no such path: {self.path}", "not_found"))
         else:
-            self._json(404, {"error": {"message": f"no such path: {self.path}"}})
+            self._json(200, found)
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         if not self._authorised():
             return
-        if not self.path.endswith("/chat/completions"):
-            self._json(404, {"error": {"message": f"no such path: {self.path}"}})
+        if not self.path.endswith(self.endpoint):
+            found = self.look_up(body)
+            if found is None:
+                self._json(404, self.error(f"no such path: {self.path}", "not_found"))
+            else:
+                self._json(200, found)
             return
-        request = Request("POST", self.path, dict(self.headers.items()), body, time.monotonic())
+        request = self.request_type("POST", self.path, dict(self.headers.items()), body, time.monotonic())
         turn = self.server.script.accept(request)
         try:
             if turn.before is not None:
                 turn.before.pass_through(self.server.script.closing)
             if turn.status != 200:
-                self._json(turn.status, {"error": {"message": turn.error, "type": "scripted"}}, turn.headers)
+                self._json(turn.status, self.error(turn.error, "scripted"), turn.headers)
             elif body.get("stream"):
                 self._stream(request, turn)
             else:
-                self._json(200, _whole(request, turn))
+                self._json(200, self.whole(request, turn))
         except OSError:
             request.aborted.set()
             self.close_connection = True
 
     def _authorised(self) -> bool:
         key = self.server.script.key
-        if key is None or self.headers.get("Authorization") == f"Bearer {key}":
+        if key is None or self.key_given() == key:
             return True
-        self._json(401, {"error": {"message": "Incorrect API key provided.", "code": "invalid_api_key"}})
+        self._json(401, self.error("Incorrect API key provided.", "invalid_api_key"))
         return False
+
+    def look_up(self, body: Mapping[str, Any]) -> Any:
+        """What stands at this path, or None for nothing."""
+        if not self.path.endswith("/models"):
+            return None
+        script = self.server.script
+        window = {"max_model_len": script.context_window} if script.context_window else {}
+        return {"object": "list", "data": [{"id": name, "object": "model", **window} for name in script.models]}
+
+    def error(self, words: str, kind: str) -> Any:
+        return {"error": {"message": words, "type": kind}}
+
+    def events(self, request: Any, turn: Turn) -> Sequence[str | Gate | None]:
+        return _events(request, turn)
+
+    def whole(self, request: Any, turn: Turn) -> Any:
+        return _whole(request, turn)
+
+    def key_given(self) -> str:
+        return str(self.headers.get("Authorization", "")).removeprefix("Bearer ")
 
     def _json(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
         data = json.dumps(value).encode()
@@ -342,10 +373,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, request: Request, turn: Turn) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", self.stream_type)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for piece in _events(request, turn):
+        for piece in self.events(request, turn):
             if isinstance(piece, Gate):
                 self._wait_at(piece, request)
             elif piece is None:  # cut here
@@ -378,12 +409,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
+OpenAIServer.handler = Handler
+
+
 def _events(request: Request, turn: Turn) -> Sequence[str | Gate | None]:
     """The stream's pieces: events, gates to wait at, and None where the connection breaks."""
     out: list[str | Gate | None] = [_event(request, {"role": "assistant", "content": ""})]
     if turn.reasoning:
         out.append(_event(request, {"reasoning_content": turn.reasoning}))
-    out += [piece if isinstance(piece, Gate) else _event(request, {"content": piece}) for piece in _pieces(turn.text)]
+    out += [piece if isinstance(piece, Gate) else _event(request, {"content": piece}) for piece in pieces_of(turn.text)]
     for index, call in enumerate(turn.calls):
         out += _call_events(request, index, call)
     if turn.break_with:
@@ -396,7 +430,7 @@ def _events(request: Request, turn: Turn) -> Sequence[str | Gate | None]:
     return [*out, "data: [DONE]\n\n"]
 
 
-def _pieces(text: str | Sequence[str | Gate]) -> Sequence[str | Gate]:
+def pieces_of(text: str | Sequence[str | Gate]) -> Sequence[str | Gate]:
     """A plain string is sent in a few pieces, as servers do."""
     if isinstance(text, str):
         return [text[i : i + 12] for i in range(0, len(text), 12)]
@@ -414,7 +448,7 @@ def _call_events(request: Request, index: int, call: Call) -> list[str]:
 
 
 def _whole(request: Request, turn: Turn) -> dict[str, Any]:
-    text = "".join(piece for piece in _pieces(turn.text) if isinstance(piece, str))
+    text = "".join(piece for piece in pieces_of(turn.text) if isinstance(piece, str))
     return {
         **_head(request),
         "object": "chat.completion",

@@ -218,7 +218,7 @@ class WelcomeView(QScrollArea):
 
     async def _connect(self, server: Found) -> None:
         models = self._ctx.services.models
-        draft = ProviderDraft(server.name, server.base_url, server.preset, models=server.models)
+        draft = ProviderDraft(server.name, server.base_url, server.preset, server.adapter, server.models)
         config = await models.add(draft)
         roles = await models.roles()
         main = ModelChoice(config.id, server.models[0])

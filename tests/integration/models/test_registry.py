@@ -170,7 +170,7 @@ async def test_an_unsaved_form_can_be_tested(models: Models, server: RawServer) 
         ).encode()
     )
     report = await models.test(draft(server), key="sk-one")
-    assert [line.state for line in report.lines] == [LineState.OK] * 5
+    assert [line.state for line in report.lines] == [*[LineState.OK] * 5, LineState.NOT_NEEDED]
     assert server.received[-1].headers["authorization"] == "Bearer sk-one"
     assert await models.list() == ()
 
@@ -209,7 +209,7 @@ async def test_a_model_that_thinks_longer_than_the_test_is_not_said_to_lack_tool
 
 async def test_a_test_of_nobody_says_so_and_skips_the_rest(models: Models) -> None:
     lines = (await models.test(draft(base_url="http://127.0.0.1:9"))).lines
-    assert [line.state for line in lines] == [LineState.FAILED, *[LineState.SKIPPED] * 4]
+    assert [line.state for line in lines] == [LineState.FAILED, *[LineState.SKIPPED] * 5]
     assert lines[0].params["words"] == "Connection refused"
     with pytest.raises(Unreachable):
         await models.fetch_models(draft(base_url="http://127.0.0.1:9"))
@@ -226,7 +226,7 @@ async def test_a_saved_test_is_kept_until_the_address_changes(models: Models) ->
 async def test_local_servers_are_found_unless_they_are_set_up_already(
     db: Database, keys: Keys, settings: Settings, paths: AppPaths, server: RawServer
 ) -> None:
-    server.on("/v1/models", {"data": [{"id": "qwen3:8b"}, {"id": "bge-m3"}]})
+    server.on("/api/tags", {"models": [{"name": "qwen3:8b"}, {"name": "bge-m3"}]})
     async with RawServer() as stranger:
         stranger.on("/v1/models", {"hello": "I am a web server"})
         addresses = {"ollama": server.origin, "lm_studio": stranger.origin, "llama_cpp": "http://127.0.0.1:9"}
@@ -235,6 +235,7 @@ async def test_local_servers_are_found_unless_they_are_set_up_already(
         )
         (found,) = await models.discover()
         assert (found.name, found.preset, found.models) == ("Ollama", "ollama", ("qwen3:8b", "bge-m3"))
-        await models.add(ProviderDraft(found.name, found.base_url, found.preset, models=found.models))
+        assert found.adapter == "ollama"
+        await models.add(ProviderDraft(found.name, found.base_url, found.preset, found.adapter, found.models))
         assert await models.discover() == ()
         await models.close()

@@ -84,6 +84,11 @@ class ProviderEdit:
         return tuple(self.values["models"])
 
     @property
+    def adapter(self) -> str:
+        """What the server is spoken to with: the preset's, unless it was stored with another."""
+        return self.preset.adapter if self.config is None else self.config.adapter
+
+    @property
     def origin(self) -> str:
         """Scheme, host and port of the address; empty where there is none."""
         return _origin(self.address)
@@ -106,7 +111,7 @@ class ProviderEdit:
 
     def draft(self) -> ProviderDraft:
         """The values to store."""
-        draft = ProviderDraft(self.name, self.address, self.preset.id, self.preset.adapter, self.models)
+        draft = ProviderDraft(self.name, self.address, self.preset.id, self.adapter, self.models)
         if self.config is None:
             return draft
         return replace(draft, preset=self.config.preset, adapter=self.config.adapter, settings=self.config.settings)

@@ -93,7 +93,7 @@ class ProviderForm(QWidget):
         t, line = self._ctx.t, self.wrong["base_url"]
         wrong = edit.wrong.get("base_url")
         try:
-            self.preview.set_text(f"POST {urls.preview(edit.address)}", "text-muted")
+            self.preview.set_text(f"POST {urls.preview(edit.address, edit.adapter)}", "text-muted")
             self.preview.show()
         except InvalidInput as error:
             self.preview.hide()
