@@ -57,8 +57,14 @@ def folded(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
 
 
 def ends_cut(messages: Sequence[Message]) -> bool:
-    """Whether the path ends in an answer that was cut, so that the model must be asked to go on."""
-    return bool(messages) and messages[-1].state is MessageState.PARTIAL and bool(messages[-1].content)
+    """Whether the path ends in an answer that was cut, so that the model must be asked to go on.
+
+    Attempts to go on that were cut in turn, before their first character, are left out of the history: the one before
+    them counts.
+    """
+    said = (message for message in reversed(messages) if message.content or message.state is not MessageState.PARTIAL)
+    last = next(said, None)
+    return last is not None and last.state is MessageState.PARTIAL
 
 
 def result_text(call: ToolCall, templates: Templates, language: Language) -> str:

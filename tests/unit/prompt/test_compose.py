@@ -97,6 +97,11 @@ def test_continue_asks_the_model_to_go_on_from_the_cut_answer() -> None:
     assert messages == (UserText("a"), AssistantTurn("one"), UserText(TEMPLATES.get("en", "continue")))
 
 
+def test_it_is_asked_to_go_on_even_if_an_attempt_was_cut_before_its_first_character() -> None:
+    messages = compose(user("a"), said("one", MessageState.PARTIAL), said("", MessageState.PARTIAL)).messages
+    assert messages == (UserText("a"), AssistantTurn("one"), UserText(TEMPLATES.get("en", "continue")))
+
+
 @pytest.mark.parametrize(
     "state, values, told",
     [
