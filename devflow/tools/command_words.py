@@ -13,6 +13,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
+from devflow.domain.text.hidden import hidden_characters
+
 SHELLS = frozenset(
     "sh ash bash busybox cmd command csh dash elvish eval fish ksh mksh nu powershell pwsh rbash source tcsh toybox"
     " wscript cscript mshta wsl xonsh yash zsh".split()
@@ -91,7 +93,7 @@ def rule_allowed(words: Sequence[str]) -> bool:
     """Whether a rule that allows may cover this command. Shell lines have no words, and never may."""
     if not words or not words[0]:
         return False
-    if any(not word.isprintable() for word in words):
+    if any(not word.isprintable() or hidden_characters(word) for word in words):
         return False
     name = program_name(words[0])
     if name in SHELLS | INTERPRETERS | STARTERS | CHANGERS | SENDERS:

@@ -7,6 +7,8 @@ import re
 import sys
 from collections import deque
 
+from devflow.domain.text.hidden import hidden_characters
+
 HEAD_MAX, TAIL_MAX = 10_000, 20_000
 """Bytes kept of the beginning and of the end."""
 NEWEST_MAX = 4_000
@@ -76,9 +78,18 @@ def plain(data: bytes) -> str:
     A lone carriage return is a new line: what it would overwrite on a terminal was printed too.
     """
     text = _ESCAPES.sub("", _decoded(data)).replace("\r\n", "\n").replace("\r", "\n")
-    if text.isprintable():
+    return shown_controls(text)
+
+
+def shown_controls(text: str) -> str:
+    """Characters that nobody sees, but for line ends and tabs, in their spelling: `\\x1b`, `\\u202e`."""
+    hidden = {each.start for each in hidden_characters(text)}
+    if not hidden and text.isprintable():
         return text
-    return "".join(char if char.isprintable() or char in "\n\t" else _shown(char) for char in text)
+    return "".join(
+        char if char in "\n\t" or (char.isprintable() and place not in hidden) else _shown(char)
+        for place, char in enumerate(text)
+    )
 
 
 def _decoded(data: bytes) -> str:

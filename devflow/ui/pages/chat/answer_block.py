@@ -11,7 +11,7 @@ from devflow.domain.run import CallState, ToolCall
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.lines import FoldLine
-from devflow.ui.pages.chat.live_text import LiveText
+from devflow.ui.pages.chat.live_text import LiveText, LiveTexts
 from devflow.ui.pages.chat.tool_line import ToolLine
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_views import AnswerView
@@ -31,7 +31,7 @@ class AnswerBlock(QWidget):
         acts: TurnActs,
         view: AnswerView,
         *,
-        live: LiveText | None,
+        live: LiveTexts,
         references: References,
         width: int,
         follows: bool,
@@ -52,7 +52,8 @@ class AnswerBlock(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self.view = view
-        self._begin(view, live)
+        self._live = live
+        self._begin(view, live.of(view.message.id))
         self._show_calls(view.calls)
 
     @property
@@ -88,6 +89,12 @@ class AnswerBlock(QWidget):
 
     def append_thinking(self, whole: str) -> None:
         self._show_thinking(whole, busy=True)
+
+    def show_output(self, call_id: str, text: str) -> None:
+        """The newest output of a call of this message that runs."""
+        line = self._calls.get(call_id)
+        if isinstance(line, ToolLine):
+            line.show_output(text)
 
     def finish(self) -> None:
         """No more text comes: the caret goes, nothing moves."""
@@ -154,6 +161,7 @@ class AnswerBlock(QWidget):
             wants_card = call.state is CallState.AWAITING
             if shown is not None and isinstance(shown, ApprovalCard) is wants_card:
                 shown.show_call(call)
+                self.show_output(call.id, self._live.output(call.id))
                 continue
             made = self._make(call, wants_card)
             if shown is None:
@@ -171,7 +179,9 @@ class AnswerBlock(QWidget):
 
     def _make(self, call: ToolCall, wants_card: bool) -> ToolLine | ApprovalCard:
         if not wants_card:
-            return ToolLine(self._ctx, call)
+            line = ToolLine(self._ctx, call)
+            line.show_output(self._live.output(call.id))
+            return line
         card = ApprovalCard(self._ctx, call)
         card.decided.connect(self._decided)
         return card

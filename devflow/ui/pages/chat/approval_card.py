@@ -17,6 +17,7 @@ from devflow.ui.pages.chat.always_allow import AlwaysAllowDialog
 from devflow.ui.pages.chat.approval_foot import ApprovalFoot
 from devflow.ui.pages.chat.approval_words import because_words
 from devflow.ui.pages.chat.argument_editor import ArgumentEditor
+from devflow.ui.pages.chat.command_body import CommandBody
 from devflow.ui.pages.chat.patch import patch_note, patch_rows
 from devflow.ui.pages.chat.tool_line import CodeText
 from devflow.ui.pages.chat.tool_words import arguments_of, request_of, risk_words, target_of
@@ -251,6 +252,8 @@ def _content(ctx: UiContext, call: ToolCall, *, as_json: bool, counts: Callable[
             column.addSpacing(6)
         if patch_note(diff):
             column.addWidget(_padded(Label(t("The diff is too long to show whole."), "small", "muted", wrap=True)))
+    elif call.tool == "run_command" and preview.get("line") is not None:
+        column.addWidget(CommandBody(ctx, call))
     else:
         column.addWidget(_form(ctx, call))
     return holder
@@ -258,7 +261,11 @@ def _content(ctx: UiContext, call: ToolCall, *, as_json: bool, counts: Callable[
 
 def _notices(ctx: UiContext, call: ToolCall) -> list[str]:
     notes = []
-    if call.error:
+    if call.error and call.tool == "run_command":
+        notes.append(ctx.t("What it would start has changed since you looked. This is what would happen now."))
+    elif call.error and call.tool == "read_file":
+        notes.append(ctx.t("This file has several names (hard links). Another one may lie outside the project folder."))
+    elif call.error:
         notes.append(ctx.t("The file changed after you looked. This is what would happen now."))
     if call.edited:
         notes.append(ctx.t("These are your edited arguments; the model is told."))

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLa
 
 from devflow.domain.conversation import OFFLINE
 from devflow.domain.errors import UserFacing
-from devflow.domain.events import MessageEnded, MessageStarted, TextArrived
+from devflow.domain.events import CallOutput, MessageEnded, MessageStarted, RunChanged, TextArrived
+from devflow.domain.run import RunState
 from devflow.ui.context import UiContext
 from devflow.ui.models.conversations import shown_title
 from devflow.ui.pages.chat.anchored_scroll import COLUMN
@@ -123,6 +124,8 @@ class ChatPage(QWidget):
         events.message_started.connect(self._message_started)
         events.text_arrived.connect(self._text_arrived)
         events.message_ended.connect(self._message_ended)
+        events.call_output.connect(self._call_output)
+        events.run_changed.connect(self._run_changed)
         self.session.shown.connect(self._show)
         self.transcript.older_wanted.connect(self.session.show_more)
         self.list.opened.connect(self._open)
@@ -254,6 +257,15 @@ class ChatPage(QWidget):
         if event.conversation_id == self.session.id:
             self.transcript.finish(event.message_id)
             self.session.refresh()
+
+    def _call_output(self, event: CallOutput) -> None:
+        self.live.printed(event)
+        if event.conversation_id == self.session.id:
+            self.transcript.show_output(event.call_id, event.text)
+
+    def _run_changed(self, event: RunChanged) -> None:
+        if event.state is not RunState.EXECUTING:
+            self.live.tools_done(event.run_id)
 
     # what the human does
 

@@ -27,6 +27,7 @@ class ToolLine(QWidget):
         self.head = _Head(ctx)
         self.head.toggled.connect(self._unfold)
         self._detail: QWidget | None = None
+        self._output: LiveOutput | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -38,9 +39,27 @@ class ToolLine(QWidget):
         changed = call != self.call
         self.call = call
         self.head.show_call(call)
+        if call.state is not CallState.EXECUTING:
+            self._end_output()
         if changed and self._detail is not None:
             self._unfold(False)
             self._unfold(True)
+
+    def show_output(self, text: str) -> None:
+        """The newest output, below the line for as long as the call runs."""
+        if not text or self.call.state is not CallState.EXECUTING:
+            return
+        if self._output is None:
+            self._output = LiveOutput(self._ctx)
+            self._column.insertWidget(1, self._output)
+        self._output.show_text(text)
+
+    def _end_output(self) -> None:
+        if self._output is not None:
+            self._column.removeWidget(self._output)
+            self._output.hide()
+            self._output.deleteLater()
+            self._output = None
 
     def _unfold(self, on: bool) -> None:
         if self._detail is not None:
@@ -105,6 +124,35 @@ def _detail(ctx: UiContext, call: ToolCall) -> QWidget:
     return holder
 
 
+class LiveOutput(QFrame):
+    """What a tool prints while it runs: as tall as it has become, at most fourteen rows. Follows its end until the
+    reader looks elsewhere in it."""
+
+    def __init__(self, ctx: UiContext) -> None:
+        super().__init__()
+        self.setObjectName("liveOutput")
+        self.setProperty("role", "card")
+        self._text = CodeText(ctx, "", ctx.t("Output so far"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.addWidget(self._text)
+
+    def show_text(self, text: str) -> None:
+        bar = self._text.verticalScrollBar()
+        follows = bar.value() >= bar.maximum()
+        shown = text.rstrip("\n")
+        if shown == self._text.toPlainText():
+            return
+        place = bar.value()
+        self._text.setPlainText(shown)
+        self._text.fit(at_least=self._text.height())
+        bar.setValue(bar.maximum() if follows else min(place, bar.maximum()))
+
+    @property
+    def text(self) -> str:
+        return self._text.toPlainText()
+
+
 class CodeText(QPlainTextEdit):
     """Selectable monospaced text, as tall as its lines up to fourteen."""
 
@@ -117,9 +165,13 @@ class CodeText(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.document().setDocumentMargin(0)
         self.setPlainText(text)
+        self.fit()
+
+    def fit(self, *, at_least: int = 0) -> None:
+        """As tall as its lines, and no smaller than `at_least` px."""
         rows = min(max(self.document().blockCount(), 1), _MAX_ROWS)
         line = max(self.fontMetrics().lineSpacing(), _ROW - 2)
-        self.setFixedHeight(rows * line + 12)
+        self.setFixedHeight(max(rows * line + 12, at_least))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """At its end the wheel scrolls the transcript on."""

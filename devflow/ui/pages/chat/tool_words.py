@@ -8,6 +8,9 @@ from typing import Any
 
 from devflow.domain.messages import Translator
 from devflow.domain.run import CallState, Risk, ToolCall
+from devflow.tools.command_words import shown_line
+from devflow.tools.process_output import shown_controls
+from devflow.tools.run_command import exit_code_of
 
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any]:
@@ -29,7 +32,7 @@ def icon_of(tool: str) -> str:
         "knowledge_search": "search",
         "propose_knowledge": "inbox",
     }
-    return icons.get(tool, "terminal")
+    return icons.get(tool, "terminal")  # `run_command`, and what is not known by name
 
 
 def verb_of(t: Translator, tool: str) -> str:
@@ -39,6 +42,7 @@ def verb_of(t: Translator, tool: str) -> str:
         "search_files": t.p("tool", "Search"),
         "write_file": t.p("tool", "Write"),
         "edit_file": t.p("tool", "Edit"),
+        "run_command": t.p("tool", "Run"),
         "knowledge_search": t.p("tool", "Search the library"),
         "propose_knowledge": t.p("tool", "Propose an entry"),
     }
@@ -50,11 +54,21 @@ def target_of(call: ToolCall) -> str:
     arguments = arguments_of(call)
     if call.tool == "search_files":
         return _target_of_search(arguments)
+    if call.tool == "run_command":
+        return " ".join(shown_controls(line_of(arguments)).split())
     for name in ("path", "query", "title", "command", "pattern"):
         value = arguments.get(name)
         if isinstance(value, str) and value:
             return " ".join(value.split())
     return "" if arguments else " ".join(call.arguments.split())[:200]
+
+
+def line_of(arguments: Mapping[str, Any]) -> str:
+    """A command as one line: the shell's own, or words quoted so that they can be told apart."""
+    words, shell = arguments.get("command"), arguments.get("shell")
+    if isinstance(words, list) and all(isinstance(word, str) for word in words):
+        return shown_line(words)
+    return shell if isinstance(shell, str) else ""
 
 
 def _target_of_search(arguments: Mapping[str, Any]) -> str:
@@ -73,6 +87,8 @@ def request_of(t: Translator, call: ToolCall) -> str:
             return t("Wants to edit a file")
         case "search_files":
             return t("Wants to search the project's files")
+        case "run_command":
+            return t("Wants to run a shell line") if "shell" in arguments_of(call) else t("Wants to run a command")
         case "read_file":
             return t("Wants to read a file")
         case "list_dir":
@@ -90,7 +106,7 @@ def risk_words(t: Translator, risk: Risk) -> str:
         case Risk.WRITES:
             return t.p("risk", "Writes")
         case Risk.RUNS:
-            return t.p("risk", "Runs a command")
+            return t.p("risk", "Runs")
         case Risk.REACHES_OUT:
             return t.p("risk", "Reaches out")
 
@@ -107,13 +123,14 @@ def outcome_words(t: Translator, call: ToolCall) -> tuple[str, str]:
         case CallState.DENIED:
             return (t("Denied: {reason}", reason=call.reason) if call.reason else t("Denied")), "text-muted"
         case CallState.CANCELLED:
-            return t("Cancelled"), "text-muted"
+            return (t("Stopped") if call.result else t("Cancelled")), "text-muted"
         case CallState.INTERRUPTED:
             return t("Interrupted; effect unverified"), "warning"
         case CallState.FAILED:
             return t("Failed"), "danger"
         case CallState.DONE:
-            return _done_words(t, call), "text-faint"
+            failed = call.tool == "run_command" and exit_code_of(call.result) != 0
+            return _done_words(t, call), "warning" if failed else "text-faint"
 
 
 def _done_words(t: Translator, call: ToolCall) -> str:
@@ -125,6 +142,9 @@ def _done_words(t: Translator, call: ToolCall) -> str:
     elif call.tool == "search_files" and call.result:
         # Each line is one that matched, but for the last: the note, or that nothing did.
         parts.append(t.n("{count} matching line", "{count} matching lines", call.result.count("\n")))
+    elif call.tool == "run_command" and call.result:
+        code = exit_code_of(call.result)
+        parts.append(t("Ended by a signal") if code is None else t("Exit code {code}", code=code))
     if call.duration_ms is not None:
         parts.append(duration_words(t, call.duration_ms))
     return " · ".join(parts)

@@ -109,6 +109,14 @@ class Transcript(AnchoredScroll):
         block.show_waiting()
         self._tell_new()
 
+    def show_output(self, call_id: str, text: str) -> None:
+        """The newest output of a call that runs, if its turn is shown."""
+        block = self._blocks.get(self._turns[-1].user.id) if self._turns else None
+        if block is not None:
+            for answer in block.answers.values():
+                answer.show_output(call_id, text)
+            self._tell_new()
+
     def finish(self, message_id: str) -> None:
         for block in self._blocks.values():
             if (answer := block.answer(message_id)) is not None:
@@ -201,7 +209,7 @@ class Transcript(AnchoredScroll):
 
     def _make(self, turn: TurnView) -> TurnBlock:
         last = turn is self._turns[-1]
-        block = TurnBlock(self._ctx, self._acts, turn, self._live.of, self._references, self.text_width)
+        block = TurnBlock(self._ctx, self._acts, turn, self._live, self._references, self.text_width)
         if last:
             block.show_turn(turn, self._references, last=True)
         self._blocks[turn.user.id] = block

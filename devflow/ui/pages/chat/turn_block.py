@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
@@ -13,14 +11,14 @@ from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.answer_block import AnswerBlock, References
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.end_line import EndLine
+from devflow.ui.pages.chat.left_out import LeftOutLine
 from devflow.ui.pages.chat.lines import LINE, RetrievalLine, WaitingLine
-from devflow.ui.pages.chat.live_text import LiveText
+from devflow.ui.pages.chat.live_text import LiveTexts
 from devflow.ui.pages.chat.message_bar import Act, ActBar, SiblingSwitch, act_menu
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.pages.chat.turn_views import TurnView, lookup_words
 from devflow.ui.pages.chat.user_box import UserBox
 
-FindLive = Callable[[str], LiveText | None]
 _FOOT = 24
 
 
@@ -28,7 +26,7 @@ class TurnBlock(QWidget):
     """Built once per question and kept; `show_turn` changes what differs and nothing else."""
 
     def __init__(
-        self, ctx: UiContext, acts: TurnActs, turn: TurnView, live: FindLive, references: References, width: int
+        self, ctx: UiContext, acts: TurnActs, turn: TurnView, live: LiveTexts, references: References, width: int
     ) -> None:
         super().__init__()
         self._ctx = ctx
@@ -45,6 +43,7 @@ class TurnBlock(QWidget):
         # Made when they are first needed: most turns never show them, and a long conversation has many turns.
         self._end: EndLine | None = None
         self._waiting: WaitingLine | None = None
+        self._left_out: LeftOutLine | None = None
         self._user_bar: ActBar | None = None
         self._answer_bar: ActBar | None = None
         self._user_switch: SiblingSwitch | None = None
@@ -58,6 +57,7 @@ class TurnBlock(QWidget):
         self._references = references
         self.user.show_message(turn.user)
         self.retrieval.show_lookup(lookup_words(turn))
+        self._show_left_out()
         if turn.siblings is not None or self._user_switch is not None:
             self.user_siblings.show_siblings(turn.siblings)
         self._show_answers()
@@ -69,6 +69,14 @@ class TurnBlock(QWidget):
         self._foot.setVisible(not turn.awaiting)
         self.show_waiting()
         self._show_bars()
+
+    def _show_left_out(self) -> None:
+        measure = self.turn.run.measure if self.turn.run is not None else None
+        if self._left_out is None and measure is not None and (measure.trimmed or measure.shortened):
+            self._left_out = LeftOutLine(self._ctx)
+            self._column.insertWidget(self._column.indexOf(self._under) + 1, self._left_out)
+        if self._left_out is not None:
+            self._left_out.show_measure(measure)
 
     def show_waiting(self) -> None:
         """Whether the turn waits for its first words, or has them. The line stands in the foot: nothing moves."""
@@ -122,6 +130,11 @@ class TurnBlock(QWidget):
         return self._answer_switch
 
     @property
+    def left_out(self) -> str:
+        """What did not fit into the window, in words; empty where everything did."""
+        return self._left_out.text() if self._left_out is not None else ""
+
+    @property
     def cards(self) -> tuple[ApprovalCard, ...]:
         return tuple(card for block in self.answers.values() for card in block.cards)
 
@@ -131,7 +144,7 @@ class TurnBlock(QWidget):
     # building
 
     def _build(self) -> None:
-        lookup = QWidget()
+        lookup = self._under = QWidget()
         lookup.setFixedHeight(LINE)
         under = self._under_row = QHBoxLayout(lookup)
         under.setContentsMargins(0, 0, 0, 0)
@@ -167,12 +180,11 @@ class TurnBlock(QWidget):
         for place, view in enumerate(self.turn.answers):
             block = self.answers.get(view.message.id)
             if block is None:
-                live = self._live(view.message.id)
                 block = AnswerBlock(
                     self._ctx,
                     self._acts,
                     view,
-                    live=live,
+                    live=self._live,
                     references=self._references,
                     width=self._width,
                     follows=place > 0,
