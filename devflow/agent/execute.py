@@ -57,6 +57,8 @@ async def _execute_one(
         await engine.db.write(partial(_store_stopped, call=call, stopped=stopped, took=_ms_since(started)))
         raise
     took = _ms_since(started)
+    if isinstance(outcome, Voided) and only is not None:  # a run for which nobody is there to look at a card
+        outcome = ToolOutcome("", f"{outcome.why} Nobody can be asked here, so nothing was done.")
     await engine.db.write(lambda unit: _store(unit, call, outcome, took))
     engine.calls_changed(run, call.message_id)
 

@@ -17,12 +17,16 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class DirItem:
-    """`kind` is folder, file, symbolic link, FIFO, …; `size` is in bytes; a protected one is not opened."""
+    """`kind` is folder, file, symbolic link, FIFO, …; `size` is in bytes; a protected one is not opened.
+
+    `links` is how many names a file has, as far as the system tells it here.
+    """
 
     name: str
     kind: str
     size: int
     protected: bool = False
+    links: int = 1
 
 
 @dataclass(frozen=True, slots=True)

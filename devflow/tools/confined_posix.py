@@ -173,7 +173,7 @@ def _item(entry: os.DirEntry[str]) -> DirItem:
         kind = "file"
     else:
         kind = _special(mode).removeprefix("a ")
-    return DirItem(entry.name, kind, status.st_size, is_protected(entry.name))
+    return DirItem(entry.name, kind, status.st_size, is_protected(entry.name), status.st_nlink)
 
 
 def _special(mode: int) -> str:

@@ -13,7 +13,8 @@ from devflow.tools.file_tool import FileTool
 from devflow.tools.paths import visible
 from devflow.tools.policy import Effect
 from devflow.tools.refusal import ToolRefused
-from devflow.tools.tool import ToolContext, ToolOutcome
+from devflow.tools.tool import ToolContext, ToolOutcome, Voided
+from devflow.tools.workspace import content_hash
 
 OUTPUT_MAX = 40_000  # characters
 LINES_MAX = 2_000
@@ -44,14 +45,23 @@ class ReadFile(FileTool):
 
     async def run(
         self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
-    ) -> ToolOutcome:
-        return ToolOutcome(
-            await asyncio.to_thread(self._read, arguments["path"], arguments["start_line"], arguments.get("end_line"))
-        )
+    ) -> ToolOutcome | Voided:
+        """The text. A file with several names (hard links) may be one outside: `Voided` until a human has allowed it.
 
-    def _read(self, path: str, start: int, end: int | None) -> str:
-        shown = visible(path)
-        text, form = decode(self._workspace.read(path).data, shown)
+        Its preview has `path`, `names` (how many) and `base_hash`: the yes covers this content only (decision 21).
+        """
+        return await asyncio.to_thread(self._read, arguments, preview)
+
+    def _read(self, arguments: Mapping[str, Any], preview: Mapping[str, Any] | None) -> ToolOutcome | Voided:
+        path = arguments["path"]
+        state = self._workspace.read(path)
+        if state.links > 1 and (preview is None or preview.get("base_hash") != content_hash(state)):
+            now = {"path": self._workspace.relative(path), "names": state.links, "base_hash": content_hash(state)}
+            return Voided(now, "The file has several names (hard links), and another may lie outside the project.")
+        return ToolOutcome(self._text(visible(path), state.data, arguments["start_line"], arguments.get("end_line")))
+
+    def _text(self, shown: str, data: bytes, start: int, end: int | None) -> str:
+        text, form = decode(data, shown)
         lines = lines_of(text)
         if not lines:
             return "[the file is empty]"

@@ -131,6 +131,9 @@ class _Search:
         except ToolRefused:
             found.closed += 1
             return True
+        if state.links > 1:
+            found.several_names += 1
+            return True
         try:
             text, _ = decode(state.data, shown)
         except ToolRefused:
@@ -175,6 +178,7 @@ class _Search:
         left = (
             (found.too_large, f"larger than {FILE_MAX // 1024 // 1024} MiB"),
             (self.no_text, "no text"),
+            (found.several_names, "with several names (hard links)"),
             (found.closed, "that cannot be opened"),
         )
         if passed := [f"{count:,} {what}" for count, what in left if count]:

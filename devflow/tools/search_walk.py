@@ -1,4 +1,7 @@
-"""Which files of the workspace a search reads: not those that `.gitignore` names, not protected ones, no links."""
+"""Which files of the workspace a search reads: not those that `.gitignore` names, not protected ones, no links.
+
+Nor files with several names (hard links), one of which may lie outside: a search asks nobody (decision 21).
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ class Found:
 
     files: list[Parts] = field(default_factory=list)
     too_large: int = 0
+    several_names: int = 0
     closed: int = 0
     full: bool = False
     late: bool = False
@@ -83,6 +87,8 @@ def _walk(
         elif not globs or any(rule.matches(below, folder=False) != rule.negated for rule in globs):
             if item.size > FILE_MAX:
                 found.too_large += 1
+            elif item.links > 1:
+                found.several_names += 1
             else:
                 found.files.append(below)
 

@@ -56,7 +56,8 @@ class Workspace:
         found = confined.read_if_there(self.root, (self.home,), parts, FILE_MAX)
         if found is not None and found.links > 1:
             raise ToolRefused(
-                f"{visible(joined(parts))} has several names (hard links): writing would change them all."
+                f"{visible(joined(parts))} has several names (hard links), and another may lie outside the project: "
+                "it is not written."
             )
         return found
 

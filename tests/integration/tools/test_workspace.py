@@ -125,7 +125,7 @@ def test_devflows_own_data_is_protected_under_any_name(tmp_path: Path, root: Pat
     assert "protected" in refused(Workspace(tmp_path / "alias", home), "data/devflow.db")
 
 
-def test_a_file_with_several_names_is_read_but_not_written(workspace: Workspace, root: Path, outside: Path) -> None:
+def test_a_file_with_several_names_is_not_written(workspace: Workspace, root: Path, outside: Path) -> None:
     os.link(outside / "secret.txt", root / "hard.txt")
     assert workspace.read("hard.txt").data == b"secret"
     with pytest.raises(ToolRefused, match="hard links"):
