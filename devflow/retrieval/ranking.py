@@ -8,7 +8,7 @@ when it only ties words together, and words that stand side by side as in the qu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -65,41 +65,48 @@ class Fields:
 
 
 def weigh(session: Session, query: Query) -> tuple[Weighed, ...]:
-    """The query's heaviest terms, those that no entry has among them: what is not known counts against covering it."""
-    total = search_lookup.size(session)
+    """`weighed` by what stands in the library."""
     counts = search_lookup.frequencies(session, (term.text for term in query.terms))
+    return weighed(query, counts, search_lookup.size(session))
+
+
+def weighed(query: Query, counts: Mapping[str, int], total: int) -> tuple[Weighed, ...]:
+    """The query's heaviest terms, those that no text has among them: what is not known counts against covering it.
+
+    `counts`: in how many of `total` texts each term stands.
+    """
     common = max(COMMON_COUNT, COMMON_SHARE * total)
-    weighed = [
+    found = [
         Weighed(term, count, _rarity(total, count), count > common)
         for term, count in ((term, counts[term.text]) for term in query.terms)
     ]
-    if len(weighed) > USED_TERMS:
-        weighed = sorted(weighed, key=lambda w: -w.weight)[:USED_TERMS]
-    return tuple(weighed)
+    if len(found) > USED_TERMS:
+        found = sorted(found, key=lambda w: -w.weight)[:USED_TERMS]
+    return tuple(found)
 
 
-def rank(session: Session, query: Query, weighed: Sequence[Weighed], scope: Scope, limit: int) -> list[Ranked]:
-    """The best `limit` entries by terms, best first."""
-    telling = _telling(weighed)
-    if not telling:
-        return []
-    found = search_lookup.matching(session, telling, scope, max(limit, READ))
-    head, tail = found[:READ], found[READ:]
-    texts = {id: _folded(text) for id, text in search_lookup.texts(session, [id for id, _, _ in head]).items()}
-    ranked = _reread([(texts[id], id, score, reused) for id, score, reused in head], query, weighed)
-    if tail:
-        # Keep the scale: the first of the tail is no better than the last of the head.
-        scale = ranked[-1].score / max(tail[0][1], 1e-9)
-        ranked += [Ranked(id, score * scale) for id, score, _ in tail]
-    return ranked[:limit]
-
-
-def _telling(weighed: Sequence[Weighed]) -> list[str]:
+def telling_terms(weighed: Sequence[Weighed]) -> list[str]:
     """Terms that can make a candidate: those most entries have cost most and decide least; they count when read."""
     known = [w for w in weighed if w.count]
     telling = [w for w in known if not w.is_common]
     heaviest = sorted(telling or known, key=lambda w: -w.weight)[:ASKED_TERMS]
     return [w.term.text for w in heaviest]
+
+
+def rank(session: Session, query: Query, weighed: Sequence[Weighed], scope: Scope, limit: int) -> list[Ranked]:
+    """The best `limit` entries by terms, best first."""
+    telling = telling_terms(weighed)
+    if not telling:
+        return []
+    found = search_lookup.matching(session, telling, scope, max(limit, READ))
+    head, tail = found[:READ], found[READ:]
+    texts = {id: _folded(text) for id, text in search_lookup.texts(session, [id for id, _, _ in head]).items()}
+    ranked = reread([(texts[id], id, score, reused) for id, score, reused in head], query, weighed)
+    if tail:
+        # Keep the scale: the first of the tail is no better than the last of the head.
+        scale = ranked[-1].score / max(tail[0][1], 1e-9)
+        ranked += [Ranked(id, score * scale) for id, score, _ in tail]
+    return ranked[:limit]
 
 
 def fields_of(entry: Entry) -> Fields:
@@ -116,7 +123,8 @@ def _rarity(total: int, count: int) -> float:
     return log(1 + (total - min(count, total) + 0.5) / (count + 0.5))
 
 
-def _reread(head: Sequence[tuple[Fields, str, float, int]], query: Query, weighed: Sequence[Weighed]) -> list[Ranked]:
+def reread(head: Sequence[tuple[Fields, str, float, int]], query: Query, weighed: Sequence[Weighed]) -> list[Ranked]:
+    """(texts, id, BM25, reuse count) in a better order: by what stands in the texts as well as by what is indexed."""
     mean_title = max(sum(len(fields.title) for fields, _, _, _ in head) / max(len(head), 1), 1)
     mean_content = max(sum(len(fields.content) for fields, _, _, _ in head) / max(len(head), 1), 1)
     stems = [(w.term.stem, w.weight * (SATURATION + 1)) for w in weighed]

@@ -97,7 +97,7 @@ def evidence(message: str, fields: Fields, weighed: Sequence[Weighed], total: in
     if not all_of_it:
         return Evidence(0.0, 0.0, 0.0, 0)
     title = f"{fields.title}\n{fields.tags}"
-    named = {place for place, w in enumerate(weighed) if _places(title, w.term)}
+    named = {place for place, w in enumerate(weighed) if places_of(title, w.term)}
     met = named | _window(fields.content, weighed, weights, named)
     matched = {weighed[place].term.text for place in met}
     strength = sum(weights[place] for place in met)
@@ -107,6 +107,22 @@ def evidence(message: str, fields: Fields, weighed: Sequence[Weighed], total: in
         strength=strength / _rarest(total),
         units=_units(message, matched - WEAK),
     )
+
+
+def places_of(text: str, term: Term) -> list[int]:
+    """Where the term stands, in any form of the word but not inside another word: `eat` is not in `create`."""
+    stem, endings = term.stem, ENDING_MAX
+    if len(stem) <= SHORT:
+        stem, endings = term.text, len(term.text) > SHORT
+    size = len(stem)
+    anywhere = term.is_han or size >= LONG
+    found: list[int] = []
+    at = text.find(stem)
+    while at >= 0 and len(found) < SEEN_MAX:
+        if anywhere or (not _is_letter(text, at - 1) and _ends(text, at + size, endings)):
+            found.append(at)
+        at = text.find(stem, at + 1)
+    return found
 
 
 def _weight(weighed: Weighed, total: int) -> float:
@@ -123,7 +139,7 @@ def _rarest(total: int) -> float:
 def _window(content: str, weighed: Sequence[Weighed], weights: Sequence[float], named: set[int]) -> set[int]:
     """The terms of the window of the content that adds most to those named in the title."""
     places = sorted(
-        (at, place) for place, w in enumerate(weighed) if place not in named for at in _places(content, w.term)
+        (at, place) for place, w in enumerate(weighed) if place not in named for at in places_of(content, w.term)
     )
     best: set[int] = set()
     best_weight = weight = 0.0
@@ -142,22 +158,6 @@ def _window(content: str, weighed: Sequence[Weighed], weights: Sequence[float], 
         if weight > best_weight:
             best, best_weight = {place for place, count in inside.items() if count}, weight
     return best
-
-
-def _places(text: str, term: Term) -> list[int]:
-    """Where the term stands, in any form of the word but not inside another word: `eat` is not in `create`."""
-    stem, endings = term.stem, ENDING_MAX
-    if len(stem) <= SHORT:
-        stem, endings = term.text, len(term.text) > SHORT
-    size = len(stem)
-    anywhere = term.is_han or size >= LONG
-    found: list[int] = []
-    at = text.find(stem)
-    while at >= 0 and len(found) < SEEN_MAX:
-        if anywhere or (not _is_letter(text, at - 1) and _ends(text, at + size, endings)):
-            found.append(at)
-        at = text.find(stem, at + 1)
-    return found
 
 
 def _is_letter(text: str, at: int) -> bool:

@@ -1,0 +1,267 @@
+"""Searching a knowledge base's pages (seed §5.1; spec 02, Order, Snippets). Blocks; run it on a thread.
+
+Why a page is shown decides its class, and the classes have an order; inside a class the better match comes first, then
+the newer page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from devflow.domain.text import fold
+from devflow.domain.text.passages import best_passages
+from devflow.retrieval import ranking
+from devflow.retrieval.overview import Overview, overview_of
+from devflow.retrieval.query import Query, parse
+from devflow.retrieval.ranking import Fields, Weighed
+from devflow.retrieval.references import without_references
+from devflow.retrieval.relevance import places_of
+from devflow.wiki import layout, paths
+from devflow.wiki.page_index import Known, PageIndex
+
+MAX_PAGES = 6
+SNIPPET_MAX_CHARS = 600
+SNIPPET_MIN_CHARS = 300
+UNKNOWN_WINDOW_CHARS = 4_000
+WINDOW_SHARE = 0.2
+WITH_REFERENCES = 3
+"""Beside pages that the message names, so many are added at most (seed, scenario 4)."""
+META_MAX = 2
+CANDIDATES = 200
+"""So many pages are held against a question; the result says how many of them matched."""
+READ = 24
+"""So many of them are read and ordered by their texts."""
+IN_TITLE = 0.5
+"""The share of the question's weight that a title must have."""
+UNKNOWN_SHARE = 0.5
+IN_BODY = 0.12
+"""A page with less of the question's weight than this shares a word with it by chance."""
+
+
+class HitReason(StrEnum):
+    """Why a page is shown, from the strongest reason to the weakest."""
+
+    EXPLICIT = "explicit"
+    TITLE = "title"
+    KB_META = "kb_meta"
+    RECENT_SYNTHESIS = "recent_synthesis"
+    FILENAME = "filename"
+    BODY = "body"
+
+
+_ORDER = {reason: place for place, reason in enumerate(HitReason)}
+
+
+@dataclass(frozen=True, slots=True)
+class PageHit:
+    """A page for a question. `path` is relative to the knowledge base; `mtime` is in seconds since the epoch; `score`
+    is relative to the best (1.00); `matched` are terms of the question that stand in it."""
+
+    path: str
+    title: str
+    snippet: str
+    mtime: float
+    hit_reason: HitReason
+    score: float
+    matched: tuple[str, ...] = ()
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageSearch:
+    """`missing` are references to pages that are not there; `matching` counts the pages that would do, shown or not;
+    `skipped` are pages that could not be read; `pending` pages are known by their title only so far."""
+
+    hits: tuple[PageHit, ...]
+    missing: tuple[str, ...] = ()
+    matching: int = 0
+    skipped: tuple[str, ...] = ()
+    pending: int = 0
+
+
+def context_budget_from_window(context_window: object) -> int:
+    """Characters for the whole hidden block: a fifth of the window's tokens, 4,000 where it is unknown (seed §0)."""
+    if isinstance(context_window, bool) or not isinstance(context_window, int | float):
+        return UNKNOWN_WINDOW_CHARS
+    if not 0 < context_window < float("inf"):
+        return UNKNOWN_WINDOW_CHARS
+    return int(context_window * WINDOW_SHARE)
+
+
+def search_knowledge_base(
+    index: PageIndex,
+    question: str,
+    *,
+    explicit_refs: Sequence[str] = (),
+    max_pages: int = MAX_PAGES,
+    snippet_max_chars: int = SNIPPET_MAX_CHARS,
+    total_budget_chars: int = UNKNOWN_WINDOW_CHARS,
+) -> PageSearch:
+    """The pages for a question, best first. `index` is as true as its last `refresh`; no page file is read.
+
+    Pages that the message names come first, in its order, whatever the budget: they share it. The others follow while
+    there is room for a snippet worth reading. An empty knowledge base gives nothing.
+    """
+    named, missing = _named(index, explicit_refs)
+    asked = _Asked.of(index, question)
+    found = [hit for hit in _matches(index, asked) if hit.path not in named]
+    shown = found[: min(WITH_REFERENCES if named else max_pages, max(max_pages - len(named), 0))]
+    hits = [*(_explicit(page) for page in named.values()), *shown]
+    skipped = [hit.path for hit in hits if not index.is_readable(hit.path)]
+    hits = [hit for hit in hits if hit.path not in skipped]
+    progress = index.progress()
+    return PageSearch(
+        hits=_with_snippets(index, hits, asked.words, snippet_max_chars, total_budget_chars),
+        missing=tuple(missing),
+        matching=len(named) + len(found) - len(skipped),
+        skipped=tuple(dict.fromkeys((*skipped, *(page.path for page in progress.skipped)))),
+        pending=progress.pending,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    query: Query
+    weighed: tuple[Weighed, ...]
+    overview: Overview
+
+    @classmethod
+    def of(cls, index: PageIndex, question: str) -> _Asked:
+        overview = overview_of(without_references(question))
+        query = _telling_query(parse(overview.rest))
+        counts = index.frequencies(term.text for term in query.terms)
+        found = ranking.weighed(query, counts, max(len(index.pages()), 1))
+        # A Han pair that stands nowhere is most often no word, but the end of one and the start of the next.
+        return cls(query, tuple(each for each in found if each.count or not each.term.is_han), overview)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(each.term.text for each in self.weighed)
+
+    @property
+    def weight(self) -> float:
+        """Of the whole question. A word that no page has says little about which page is meant."""
+        return sum(each.weight if each.count else UNKNOWN_SHARE * each.weight for each in self.weighed)
+
+
+def _telling_query(query: Query) -> Query:
+    """Without what says nothing about a page: one letter, or a question of question words alone."""
+    terms = () if query.only_common else tuple(term for term in query.terms if term.is_han or len(term.text) > 1)
+    return replace(query, terms=terms)
+
+
+def _named(index: PageIndex, references: Iterable[str]) -> tuple[dict[str, Known], list[str]]:
+    """The pages that references mean, and the references that mean none."""
+    named: dict[str, Known] = {}
+    missing: list[str] = []
+    for reference in dict.fromkeys(references):
+        path = paths.page_path(index.root, reference)
+        page = index.page(path) if path is not None else None
+        if page is None or page.problem:
+            missing.append(reference)
+        else:
+            named[page.path] = page
+    return named, missing
+
+
+def _matches(index: PageIndex, asked: _Asked) -> list[PageHit]:
+    """Every page that would do, best first; without snippets."""
+    scores = _scores(index, asked)
+    pages = [page for page in index.pages() if page.is_content]
+    if all(page.origin == "init" for page in pages):
+        return []  # what a knowledge base was made with says nothing about what it will hold
+    meta = _meta(pages) if asked.overview.whole else frozenset()
+    hits: list[PageHit] = []
+    for page in pages:
+        reason = _reason(page, asked, scores, meta)
+        if reason is not None:
+            hits.append(_hit(page, reason, scores.get(page.path, 0.0)))
+    top = max((hit.score for hit in hits), default=0.0)
+    scaled = [replace(hit, score=round(hit.score / top, 4) if top else 0.0) for hit in hits]
+    sediment = {page.path for page in pages if page.origin == "sediment"}
+    return sorted(
+        scaled, key=lambda hit: (_ORDER[hit.hit_reason], -hit.score, hit.path in sediment, -hit.mtime, hit.path)
+    )
+
+
+def _scores(index: PageIndex, asked: _Asked) -> dict[str, float]:
+    """How well each candidate matches, without a unit; those that share a word by chance are left out."""
+    telling = ranking.telling_terms(asked.weighed)
+    by_index: dict[str, float] = {}
+    for column in ("", "title", "name"):
+        for path, score in index.matching(telling, CANDIDATES, column=column):
+            by_index[path] = max(score, by_index.get(path, 0.0))
+    best = sorted(by_index, key=lambda path: -by_index[path])
+    contents = index.contents(best[:READ])
+    head = [
+        (Fields(fold(page.title), fold(layout.stem(path)), fold(contents.get(path, ""))), path, by_index[path], 0)
+        for path in best[:READ]
+        if (page := index.page(path)) is not None
+    ]
+    enough = IN_BODY * asked.weight
+    kept = [each for each in head if _share(f"{each[0].title}\n{each[0].tags}\n{each[0].content}", asked) >= enough]
+    scores = {ranked.id: ranked.score for ranked in ranking.reread(kept, asked.query, asked.weighed)}
+    lowest = min(scores.values(), default=1.0)
+    tail = best[READ:]
+    scale = lowest / by_index[tail[0]] if tail and by_index[tail[0]] else 0.0
+    return scores | {path: by_index[path] * min(scale, 1.0) for path in tail}
+
+
+def _reason(page: Known, asked: _Asked, scores: dict[str, float], meta: frozenset[str]) -> HitReason | None:
+    """The strongest reason that is true of the page."""
+    titled = page.path in scores and asked.weight
+    if titled and _share(fold(page.title), asked) >= IN_TITLE * asked.weight:
+        return HitReason.TITLE
+    if page.path in meta:
+        return HitReason.KB_META
+    if asked.overview.recent and layout.is_session(page.path):
+        return HitReason.RECENT_SYNTHESIS
+    if page.path not in scores:
+        return None
+    return HitReason.FILENAME if _share(fold(layout.stem(page.path)), asked) > 0 else HitReason.BODY
+
+
+def _share(folded: str, asked: _Asked) -> float:
+    """The weight of those terms of the question that stand in the text."""
+    return sum(each.weight for each in asked.weighed if places_of(folded, each.term))
+
+
+def _meta(pages: Sequence[Known]) -> frozenset[str]:
+    """The pages that say what the whole is about; what was written for that purpose comes first."""
+    there = {page.path for page in pages}
+    return frozenset([path for path in (*layout.META_PAGES, layout.OVERVIEW) if path in there][:META_MAX])
+
+
+def _hit(page: Known, reason: HitReason, score: float) -> PageHit:
+    return PageHit(page.path, page.title, "", page.stamp.mtime_ns / 1e9, reason, score)
+
+
+def _explicit(page: Known) -> PageHit:
+    return _hit(page, HitReason.EXPLICIT, 1.0)
+
+
+def _with_snippets(
+    index: PageIndex, hits: Sequence[PageHit], words: Sequence[str], snippet_max: int, budget: int
+) -> tuple[PageHit, ...]:
+    """Each page with the part of it that matters, while the budget lasts; those that were named share it."""
+    contents = index.contents(hit.path for hit in hits)
+    named = sum(hit.hit_reason is HitReason.EXPLICIT for hit in hits)
+    left = max(budget, 0)
+    out: list[PageHit] = []
+    for hit in hits:
+        content = contents.get(hit.path, "")
+        if hit.hit_reason is HitReason.EXPLICIT:
+            room = min(snippet_max, left // max(named - len(out), 1))
+        else:
+            room = min(snippet_max, left)
+            if room < min(SNIPPET_MIN_CHARS, len(content), snippet_max):
+                break
+        starts = hit.hit_reason in (HitReason.TITLE, HitReason.FILENAME)
+        snippet = best_passages(content, () if starts else words, room) if room > 0 else ""
+        left -= len(snippet)
+        folded = fold(content)
+        matched = tuple(word for word in words if word in folded)
+        out.append(replace(hit, snippet=snippet, matched=matched, cut=snippet != content))
+    return tuple(out)

@@ -1,0 +1,35 @@
+"""`[[wiki/….md]]`: the pages that a message, or an answer, names by itself (seed §5.2, spec 02, References)."""
+
+from __future__ import annotations
+
+import re
+
+from devflow.domain.text.code import blank_code
+
+_REFERENCE = re.compile(r"\[\[[ \t]*(wiki/(?:(?!\]\]|\[\[)[^\n|])*?[^\s/|]\.md)[ \t]*(?:[#|](?:(?!\]\])[^\n])*)?\]\]")
+_LINK = re.compile(r"\[[^\]\n]*\]\(<?(wiki/[^)>\n#]+?\.md)(?:#[^)>\n]*)?>?\)")
+
+
+def parse_explicit_page_refs(message: str) -> tuple[str, ...]:
+    """The references of a message as they are written, in order, each once; inside code there are none.
+
+    An alias (`|…`), an anchor (`#…`) and padding are taken off. Whether the page exists is the search's to say.
+    """
+    return tuple(dict.fromkeys(found[1] for found in _REFERENCE.finditer(blank_code(message))))
+
+
+def without_references(message: str) -> str:
+    """The message without its references: a page's own name is no word of the question."""
+    masked = blank_code(message)
+    kept, at = [], 0
+    for found in _REFERENCE.finditer(masked):
+        kept.append(message[at : found.start()])
+        at = found.end()
+    return " ".join((*kept, message[at:]))
+
+
+def extract_wiki_refs(answer: str) -> tuple[str, ...]:
+    """The pages that an answer links to: the double brackets first, then Markdown's own links; each once."""
+    plain = blank_code(answer)
+    links = (found[1] for found in _LINK.finditer(plain))
+    return tuple(dict.fromkeys((*parse_explicit_page_refs(answer), *links)))
