@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QSizePolicy,
 
 from devflow.domain.request import Measure
 from devflow.ui.look import Look
+from devflow.ui.pages.chat.left_out import left_out_words
 from devflow.ui.widgets import Hairline, Label
 from devflow.ui.widgets.painting import baseline, draw_text, fill_round, text_width
 
@@ -47,8 +48,9 @@ class ContextMeter(QAbstractButton):
             self.hide()
             return
         spoken = "; ".join(f"{name}: {short(tokens)}" for name, tokens, _ in parts(self._look, measure))
-        self.setAccessibleName(self._look.t("Context: {parts}", parts=spoken))
-        self.setToolTip(self._look.t("What the last request was made of"))
+        left_out = left_out_words(self._look.t, measure)
+        self.setAccessibleName(self._look.t("Context: {parts}", parts="; ".join(filter(None, (spoken, left_out)))))
+        self.setToolTip(left_out or self._look.t("What the last request was made of"))
         self.updateGeometry()
         self.update()
         self.show()
@@ -150,13 +152,8 @@ class _Parts(QFrame):
             row.addSpacing(32)
             row.addWidget(Label(short(tokens), "small", "muted"))
             column.addLayout(row)
-        if measure.trimmed:
+        if left_out := left_out_words(look.t, measure):
             column.addWidget(Hairline())
-            left_out = look.t.n(
-                "{count} old message no longer fits and is left out",
-                "{count} old messages no longer fit and are left out",
-                measure.trimmed,
-            )
             column.addWidget(Label(left_out, "small", "warning", wrap=True))
 
 
