@@ -21,7 +21,7 @@ async def test_what_no_longer_fits_is_said_under_the_question_and_at_the_meter(
         await chat.asked("second")
         await chat.asked("third")
         sent = len(server.kept("chat")[-1].messages) - 1
-        words = f"{5 - sent} older messages no longer fit the window and are left out"
+        words = f"{5 - sent} older messages no longer fit the model's window and are left out"
         await chat.shown(lambda: chat.last.left_out == words)
         line = chat.find("leftOutLine")
         assert line.accessibleName() == words
@@ -52,6 +52,8 @@ def test_the_words_name_what_was_left_out_and_nothing_else(paths: AppPaths) -> N
     t = translator(paths.resources, "en")
     assert left_out_words(t, None) == ""
     assert left_out_words(t, Measure(window=4_096)) == ""
-    assert left_out_words(t, Measure(trimmed=1)) == "1 older message no longer fits the window and is left out"
+    assert left_out_words(t, Measure(trimmed=1)) == "1 older message no longer fits the model's window and is left out"
     both = left_out_words(t, Measure(trimmed=12, shortened=2))
-    assert both == ("12 older messages no longer fit the window and are left out; 2 long outputs are shortened to fit")
+    assert both == (
+        "12 older messages no longer fit the model's window and are left out; 2 long outputs are shortened to fit"
+    )

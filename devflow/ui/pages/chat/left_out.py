@@ -16,8 +16,8 @@ def left_out_words(t: Translator, measure: Measure | None) -> str:
     if measure is None or not (measure.trimmed or measure.shortened):
         return ""
     older = t.n(
-        "{count} older message no longer fits the window and is left out",
-        "{count} older messages no longer fit the window and are left out",
+        "{count} older message no longer fits the model's window and is left out",
+        "{count} older messages no longer fit the model's window and are left out",
         measure.trimmed,
     )
     long = t.n(
