@@ -104,22 +104,16 @@ async def test_nothing_is_sent_again_once_something_has_come(server: RawServer, 
 
 
 async def test_pings_do_not_keep_a_silent_server_alive(server: RawServer, transport: Transport) -> None:
-    stopped = asyncio.Event()
-    hold = [asyncio.Event() for _ in range(40)]
-    pieces = [part for event in hold for part in (wire.PING.encode(), event)]
-    server.answer((wire.start() + wire.text(0, "a")).encode(), *pieces)
-
-    async def ping() -> None:
-        for event in hold:
-            await asyncio.sleep(0.02)
-            event.set()
-        stopped.set()
-
-    pinging = asyncio.create_task(ping())
+    beats = [asyncio.Event() for _ in range(100)]
+    pings = [part for beat in beats for part in (beat, wire.PING.encode())]
+    server.answer((wire.start() + wire.text(0, "a")).encode(), *pings)
+    loop = asyncio.get_running_loop()
+    timers = [loop.call_later(0.02 * number, beat.set) for number, beat in enumerate(beats)]
     with pytest.raises(failures.Silent):
         await events_of(provider(server.base_url, transport, settings={"event_timeout": 0.2}))
-    assert not stopped.is_set()
-    pinging.cancel()
+    assert not beats[-1].is_set()
+    for timer in timers:
+        timer.cancel()
 
 
 async def test_an_answer_that_pauses_is_asked_on_with_what_came(server: RawServer, transport: Transport) -> None:

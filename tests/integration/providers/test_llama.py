@@ -12,8 +12,20 @@ from typing import Any
 import pytest
 
 from devflow.domain.provider import LineState, Probe, ProviderConfig
-from devflow.domain.request import CallChunk, FinishReason, StreamEnd, TextChunk, ToolSpec, UsageChunk, UserText
+from devflow.domain.request import (
+    AssistantTurn,
+    CallChunk,
+    FinishReason,
+    StreamEnd,
+    TextChunk,
+    ToolResult,
+    ToolSpec,
+    UsageChunk,
+    UserText,
+    WireCall,
+)
 from devflow.providers import failures
+from devflow.providers.anthropic import Anthropic
 from devflow.providers.openai_compat import OpenAICompat
 from devflow.providers.probe import examine
 from devflow.providers.transport import Transport
@@ -41,6 +53,11 @@ async def transport() -> AsyncIterator[Transport]:
 def provider(server: LlamaServer, transport: Transport, *, key: str = "", **settings: Any) -> OpenAICompat:
     config = ProviderConfig("p", "llama.cpp", "openai_compat", "llama_cpp", server.base_url, (MODEL,), settings)
     return OpenAICompat(config, key, transport)
+
+
+def messages_api(server: LlamaServer, transport: Transport, *, key: str = "") -> Anthropic:
+    config = ProviderConfig("p", "llama.cpp", "anthropic", "custom", server.origin, (MODEL,))
+    return Anthropic(config, key, transport)
 
 
 async def test_it_streams_text_counts_tokens_and_ends(server: LlamaServer, transport: Transport) -> None:
@@ -126,6 +143,46 @@ async def test_the_test_of_a_provider_says_each_thing_by_itself(server: LlamaSer
     }
     assert report.usable
     assert {line.what for line in said} == set(Probe)
+
+
+async def test_it_speaks_the_messages_api_too(server: LlamaServer, transport: Transport) -> None:
+    asked = messages_api(server, transport)
+    request = chat("Say hello.", model=MODEL, system="You are brief.", max_output_tokens=24)
+    events = [event async for event in asked.stream(request)]
+    assert sum(isinstance(event, TextChunk) for event in events) > 1
+    usage = next(event for event in events if isinstance(event, UsageChunk))
+    assert usage.input_tokens
+    assert usage.output_tokens
+    assert isinstance(events[-1], StreamEnd)
+    assert await asked.context_window(MODEL) == CONTEXT
+
+
+async def test_a_tool_turn_works_over_the_messages_api(server: LlamaServer, transport: Transport) -> None:
+    tool = ToolSpec(
+        "read_file",
+        "Read a file.",
+        {"type": "object", "properties": {"path": {"type": "string", "maxLength": 20}}, "required": ["path"]},
+    )
+    asked = messages_api(server, transport)
+    request = chat("Read README.md.", model=MODEL, tools=(tool,), require_tool="read_file", max_output_tokens=128)
+    events = [event async for event in asked.stream(request)]
+    call = next(event for event in events if isinstance(event, CallChunk))
+    assert call.tool == "read_file"
+    assert isinstance(json.loads(call.arguments)["path"], str)
+    assert events[-1] == StreamEnd(FinishReason.TOOL_CALLS)
+    turn = AssistantTurn("", (WireCall(call.wire_id, call.tool, call.arguments),))
+    history = (UserText("Read README.md."), turn, ToolResult(call.wire_id, call.tool, "It says: hello."))
+    answered = chat(model=MODEL, tools=(tool,), messages=history, max_output_tokens=24)
+    assert isinstance([event async for event in asked.stream(answered)][-1], StreamEnd)
+
+
+async def test_a_key_and_an_overflow_are_told_over_the_messages_api(transport: Transport) -> None:
+    with LlamaServer(key="right-key") as server:
+        with pytest.raises(failures.KeyRefused, match="refused the key"):
+            [event async for event in messages_api(server, transport, key="wrong-key").stream(chat(model=MODEL))]
+        long = chat("word " * (CONTEXT * 2), model=MODEL)
+        with pytest.raises(failures.ContextOverflow):
+            [event async for event in messages_api(server, transport, key="right-key").stream(long)]
 
 
 async def test_a_death_in_the_middle_is_a_clear_sentence_and_a_retry_works(transport: Transport) -> None:
