@@ -79,14 +79,15 @@ async def _rule(engine: Engine, call: ToolCall, decision: Decision) -> Rule:
             N_("Allow it once, or deny it."),
         )
     here = decision.scope == "conversation"
+    chosen = None if here else decision.pattern
     rule = rule_for(
         subject,
         context.workspace,
-        pattern=None if here else decision.pattern,
+        pattern=chosen if chosen is not None else next(iter(shown.patterns), ""),
         conversation_id=context.conversation_id if here else None,
         after_untrusted=shown.untrusted if here else decision.after_untrusted,
     )
-    if rule is None:
+    if rule is None or rule.pattern not in shown.patterns:
         raise Refused(
             N_("No rule may allow this call: what it would do cannot be told from its words."),
             N_("Allow it once, or deny it."),

@@ -19,6 +19,7 @@ from devflow.domain.receipt import Receipt
 from devflow.domain.run import Run, RunState, ToolCall
 from devflow.knowledge.service import Actor
 from tests.fakes.openai_server import OpenAIServer
+from tests.integration.agent.children import Children
 
 
 @dataclass
@@ -146,3 +147,11 @@ async def bench(processes: Processes, server: OpenAIServer) -> Bench:
 async def offline(processes: Processes) -> Bench:
     """A core without a model: the built-in assistant answers."""
     return await processes.start()
+
+
+@pytest.fixture
+def children(home: Path, tmp_path: Path) -> Iterator[Children]:
+    """Starts real processes on the home of the `bench`; whichever is left at the end is killed."""
+    made = Children(home, tmp_path / "effects.log")
+    yield made
+    made.kill_all()
