@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QWidget
 
 from devflow.ui.context import UiContext
+from devflow.ui.dialogs.settings.mcp_section import McpSection
 from devflow.ui.dialogs.settings.page import SettingsPage
 from devflow.ui.dialogs.settings.rules_list import RulesList
 from devflow.ui.widgets import Label, UndoBar
@@ -33,17 +30,7 @@ class ToolsPage(SettingsPage):
         self.column.addSpacing(6)
         self.rules = RulesList(ctx, self.bar)
         self.column.addWidget(self.rules)
-        servers = _mcp_section(ctx)
-        if servers is not None:
-            self.column.addSpacing(20)
-            self.column.addWidget(servers)
+        self.column.addSpacing(20)
+        self.servers = McpSection(ctx, self.bar)
+        self.column.addWidget(self.servers)
         self.finish()
-
-
-def _mcp_section(ctx: UiContext) -> QWidget | None:
-    name = "devflow.ui.dialogs.settings.mcp_section"
-    if importlib.util.find_spec(name) is None:
-        return None
-    section = importlib.import_module(name).McpSection(ctx)
-    assert isinstance(section, QWidget)
-    return section
