@@ -18,8 +18,9 @@ from devflow.retrieval.query import Query, parse
 from devflow.retrieval.ranking import Fields, Weighed
 from devflow.retrieval.references import without_references
 from devflow.retrieval.relevance import places_of
+from devflow.store.page_file import PageRow
 from devflow.wiki import layout, paths
-from devflow.wiki.page_index import Known, PageIndex
+from devflow.wiki.page_index import PageIndex, is_content
 
 MAX_PAGES = 6
 SNIPPET_MAX_CHARS = 600
@@ -152,9 +153,9 @@ def _telling_query(query: Query) -> Query:
     return replace(query, terms=terms)
 
 
-def _named(index: PageIndex, references: Iterable[str]) -> tuple[dict[str, Known], list[str]]:
+def _named(index: PageIndex, references: Iterable[str]) -> tuple[dict[str, PageRow], list[str]]:
     """The pages that references mean, and the references that mean none."""
-    named: dict[str, Known] = {}
+    named: dict[str, PageRow] = {}
     missing: list[str] = []
     for reference in dict.fromkeys(references):
         path = paths.page_path(index.root, reference)
@@ -169,7 +170,7 @@ def _named(index: PageIndex, references: Iterable[str]) -> tuple[dict[str, Known
 def _matches(index: PageIndex, asked: _Asked) -> list[PageHit]:
     """Every page that would do, best first; without snippets."""
     scores = _scores(index, asked)
-    pages = [page for page in index.pages() if page.is_content]
+    pages = [page for page in index.pages() if is_content(page)]
     if all(page.origin == "init" for page in pages):
         return []  # what a knowledge base was made with says nothing about what it will hold
     meta = _meta(pages) if asked.overview.whole else frozenset()
@@ -209,7 +210,7 @@ def _scores(index: PageIndex, asked: _Asked) -> dict[str, float]:
     return scores | {path: by_index[path] * min(scale, 1.0) for path in tail}
 
 
-def _reason(page: Known, asked: _Asked, scores: dict[str, float], meta: frozenset[str]) -> HitReason | None:
+def _reason(page: PageRow, asked: _Asked, scores: dict[str, float], meta: frozenset[str]) -> HitReason | None:
     """The strongest reason that is true of the page."""
     titled = page.path in scores and asked.weight
     if titled and _share(fold(page.title), asked) >= IN_TITLE * asked.weight:
@@ -228,17 +229,17 @@ def _share(folded: str, asked: _Asked) -> float:
     return sum(each.weight for each in asked.weighed if places_of(folded, each.term))
 
 
-def _meta(pages: Sequence[Known]) -> frozenset[str]:
+def _meta(pages: Sequence[PageRow]) -> frozenset[str]:
     """The pages that say what the whole is about; what was written for that purpose comes first."""
     there = {page.path for page in pages}
     return frozenset([path for path in (*layout.META_PAGES, layout.OVERVIEW) if path in there][:META_MAX])
 
 
-def _hit(page: Known, reason: HitReason, score: float) -> PageHit:
-    return PageHit(page.path, page.title, "", page.stamp.mtime_ns / 1e9, reason, score)
+def _hit(page: PageRow, reason: HitReason, score: float) -> PageHit:
+    return PageHit(page.path, page.title, "", page.mtime_ns / 1e9, reason, score)
 
 
-def _explicit(page: Known) -> PageHit:
+def _explicit(page: PageRow) -> PageHit:
     return _hit(page, HitReason.EXPLICIT, 1.0)
 
 

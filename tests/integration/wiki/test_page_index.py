@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from devflow.wiki.page_index import Known, PageIndex
+from devflow.wiki.page_index import PageIndex, is_content
 from tests.support.pages import write
 
 
@@ -170,5 +170,4 @@ def test_after_a_thousand_edits_the_index_holds_exactly_what_is_on_disk(tmp_path
 def test_a_page_with_a_heading_alone_counts_below_wiki_but_not_where_every_base_has_one(tmp_path: Path) -> None:
     index = PageIndex(write(tmp_path, {"wiki/a.md": "# A", "index.md": "# Index", "wiki/overview.md": "# All"}), None)
     index.refresh()
-    known: list[Known] = [page for page in index.pages() if page.is_content]
-    assert [page.path for page in known] == ["wiki/a.md"]
+    assert [page.path for page in index.pages() if is_content(page)] == ["wiki/a.md"]
