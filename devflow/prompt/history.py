@@ -11,6 +11,7 @@ from devflow.domain import fences
 from devflow.domain.conversation import Message, MessageState, Role
 from devflow.domain.request import AssistantTurn, ChatMessage, ToolResult, UserText, WireCall
 from devflow.domain.run import CallState, ToolCall
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.prompt.templates import Language, Templates
 
 Calls = Mapping[str, tuple[ToolCall, ...]]
@@ -80,7 +81,7 @@ def _told(call: ToolCall, templates: Templates, language: Language) -> str:
         case CallState.DONE:
             return _fenced(call, templates, language)
         case CallState.FAILED:
-            failed = templates.fill(language, "failed", error=call.error)
+            failed = templates.fill(language, "failed", error=with_hidden_shown(call.error))
             return f"{failed}\n\n{_fenced(call, templates, language)}" if call.result else failed
         case CallState.DENIED:
             if call.reason:
@@ -101,7 +102,8 @@ def _told(call: ToolCall, templates: Templates, language: Language) -> str:
 def _fenced(call: ToolCall, templates: Templates, language: Language) -> str:
     """The nonce is made from the call's random id: the output cannot have known it, and it is the same every time."""
     nonce = call.id.replace("-", "")[:12]
-    return f"{templates.fill(language, 'tool_output', nonce=nonce)}\n{fences.fenced(call.tool, nonce, call.result)}"
+    output = fences.fenced(call.tool, nonce, with_hidden_shown(call.result))
+    return f"{templates.fill(language, 'tool_output', nonce=nonce)}\n{output}"
 
 
 def _add_answer(

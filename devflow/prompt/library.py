@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from devflow.domain import fences
 from devflow.domain.knowledge import Entry
 from devflow.domain.request import Injected, InjectedItem
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.prompt.budget import ENTRY_CHARS, cut_to_fit
 from devflow.prompt.templates import Language, Templates
 
@@ -52,15 +53,16 @@ def render_library(
         notes = words.conflicts(each, shown, conflicts)
         empty = words.section(each, "")
         room = left - len(empty) - sum(len(note) + 2 for note in notes) - 2
-        text = cut_to_fit(each.entry.content, min(ENTRY_CHARS, room), words.cut, each.matched) if room > 0 else ""
-        if not text or (len(text) < len(each.entry.content) and len(text) < WORTH_SHOWING):
+        content = with_hidden_shown(each.entry.content)
+        text = cut_to_fit(content, min(ENTRY_CHARS, room), words.cut, each.matched) if room > 0 else ""
+        if not text or (len(text) < len(content) and len(text) < WORTH_SHOWING):
             dropped.append(each.entry.id)
             continue
         section = words.section(each, text)
         parts += [section, *notes]
         left -= len(section) + 2 + sum(len(note) + 2 for note in notes)
         shown.append(each)
-        items.append(_item(each, text))
+        items.append(_item(each, text, cut=text != content))
     return Injected("\n\n".join(parts), tuple(items), tuple(dropped))
 
 
@@ -83,7 +85,7 @@ class _Words:
         inside = self.templates.fill(
             self.language,
             "entry",
-            title=entry.title,
+            title=with_hidden_shown(entry.title),
             kind=entry.kind.value,
             tags=_tags(entry),
             changed=_day(entry),
@@ -116,7 +118,7 @@ class _Words:
 
 
 def _tags(entry: Entry) -> str:
-    text = ", ".join(entry.tags) or "–"
+    text = with_hidden_shown(", ".join(entry.tags)) or "–"
     return text if len(text) <= TAGS_CHARS else f"{text[: TAGS_CHARS - 1]}…"
 
 
@@ -124,7 +126,7 @@ def _day(entry: Entry) -> str:
     return entry.updated_at.date().isoformat()
 
 
-def _item(found: Found, text: str) -> InjectedItem:
+def _item(found: Found, text: str, *, cut: bool) -> InjectedItem:
     entry = found.entry
     return InjectedItem(
         source="entry",
@@ -137,6 +139,6 @@ def _item(found: Found, text: str) -> InjectedItem:
         size=len(text),
         kind=entry.kind.value,
         version=entry.version,
-        cut=text != entry.content,
+        cut=cut,
         matched=found.matched,
     )

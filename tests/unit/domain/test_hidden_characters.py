@@ -2,7 +2,7 @@
 
 import pytest
 
-from devflow.domain.text.hidden import hidden_characters
+from devflow.domain.text.hidden import hidden_characters, with_hidden_shown
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,10 @@ def test_what_is_part_of_a_seen_character_is_not_hidden(text: str) -> None:
 def test_each_one_is_named_with_its_place() -> None:
     found = hidden_characters("a\u200bb\u200bc")
     assert [hidden.start for hidden in found] == [1, 3]
+
+
+def test_hidden_characters_are_spelled_and_what_is_seen_stays() -> None:
+    text = "a\x1b[31m\u202eb\u2028c\rd\u0085e\U000e0041 \u3000写锁\t\r\n\U0001f468\u200d\U0001f469"
+    shown = "a\\x1b[31m\\u202eb\\u2028c\\x0dd\\x85e\\U000e0041 \u3000写锁\t\r\n\U0001f468\u200d\U0001f469"
+    assert with_hidden_shown(text) == shown
+    assert with_hidden_shown(shown) == shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.ui.widgets.diffing import DiffLine, Side, word_marks
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -14,7 +15,7 @@ def patch_rows(patch: str) -> list[DiffLine]:
     """Rows with both line numbers and word marks; the lines left out between two hunks are one folded row."""
     rows: list[DiffLine] = []
     old = new = 0
-    for line in patch.splitlines():
+    for line in map(with_hidden_shown, patch.split("\n")):  # no other character ends a line here
         hunk = _HUNK.match(line)
         if hunk:
             start = int(hunk[1])

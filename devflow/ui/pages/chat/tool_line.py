@@ -8,6 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
 from devflow.domain.run import CallState, ToolCall
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.lines import Line
 from devflow.ui.pages.chat.tool_words import arguments_of, icon_of, outcome_words, target_of, verb_of
@@ -154,7 +155,7 @@ class LiveOutput(QFrame):
 
 
 class CodeText(QPlainTextEdit):
-    """Selectable monospaced text, as tall as its lines up to fourteen."""
+    """Selectable monospaced text, as tall as its lines up to fourteen. Hidden characters in it are shown."""
 
     def __init__(self, ctx: UiContext, text: str, name: str) -> None:
         super().__init__()
@@ -164,7 +165,7 @@ class CodeText(QPlainTextEdit):
         self.setFont(ctx.theme.font("code-small"))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.document().setDocumentMargin(0)
-        self.setPlainText(text)
+        self.setPlainText(with_hidden_shown(text))
         self.fit()
 
     def fit(self, *, at_least: int = 0) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from devflow.domain.messages import Translator
 from devflow.domain.run import CallState, Risk, ToolCall
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.tools.command_words import shown_line
 from devflow.tools.process_output import shown_controls
 from devflow.tools.run_command import exit_code_of
@@ -59,8 +60,8 @@ def target_of(call: ToolCall) -> str:
     for name in ("path", "query", "title", "command", "pattern"):
         value = arguments.get(name)
         if isinstance(value, str) and value:
-            return " ".join(value.split())
-    return "" if arguments else " ".join(call.arguments.split())[:200]
+            return " ".join(with_hidden_shown(value).split())
+    return "" if arguments else " ".join(with_hidden_shown(call.arguments).split())[:200]
 
 
 def line_of(arguments: Mapping[str, Any]) -> str:
@@ -74,7 +75,8 @@ def line_of(arguments: Mapping[str, Any]) -> str:
 def _target_of_search(arguments: Mapping[str, Any]) -> str:
     """What is looked for, and where: `write lock · src · *.py`."""
     parts = (arguments.get(name) for name in ("pattern", "path", "glob"))
-    return " · ".join(" ".join(part.split()) for part in parts if isinstance(part, str) and part not in ("", "."))
+    told = (with_hidden_shown(part) for part in parts if isinstance(part, str) and part not in ("", "."))
+    return " · ".join(" ".join(part.split()) for part in told)
 
 
 def request_of(t: Translator, call: ToolCall) -> str:
