@@ -21,15 +21,18 @@ async def allocated_window(
 
     A custom address on this machine is asked as each of them, at the same time.
     """
-    readers: dict[str, tuple[str, Callable[[Any, str], int | None]]] = {
-        "llama_cpp": (f"{address.root}/props", _of_llama_cpp),
-        "lm_studio": (f"{address.root}/api/v0/models", _of_lm_studio),
-        "ollama": (f"{address.root}/api/ps", _of_ollama),
+    readers: dict[str, tuple[tuple[str, Callable[[Any, str], int | None]], ...]] = {
+        "llama_cpp": ((f"{address.root}/props", _of_props), (f"{address.root}/slots", _of_slots)),
+        "lm_studio": (
+            (f"{address.root}/api/v1/models", _of_lm_studio),
+            (f"{address.root}/api/v0/models", _of_older_lm_studio),
+        ),
+        "ollama": ((f"{address.root}/api/ps", _of_ollama),),
     }
     if preset in readers:
-        asked = [readers[preset]]
+        asked = readers[preset]
     elif preset == "custom" and address.is_loopback:
-        asked = list(readers.values())
+        asked = tuple(reader for each in readers.values() for reader in each)
     else:
         return None
     answers = await asyncio.gather(*(_ask(transport, outgoing(url, method="GET")) for url, _ in asked))
@@ -43,7 +46,9 @@ def window_in_models(rows: Sequence[Mapping[str, Any]], model: str) -> int | Non
     for name in ("max_model_len", "context_length", "max_context_length", "max_input_tokens", "context_window"):
         tokens = _positive(row.get(name))
         if tokens is not None:
-            return tokens
+            served = row.get("top_provider")  # OpenRouter: who really answers may serve less of it
+            less = _positive(served.get("context_length")) if isinstance(served, Mapping) else None
+            return min(tokens, less or tokens)
     return None
 
 
@@ -62,25 +67,47 @@ async def _ask(transport: Transport, outgoing: Outgoing) -> object:
         return None
 
 
-def _of_llama_cpp(value: Any, _model: str) -> int | None:
+def _of_props(value: Any, _model: str) -> int | None:
     settings = value.get("default_generation_settings") if isinstance(value, Mapping) else None
     return _positive(settings.get("n_ctx")) if isinstance(settings, Mapping) else None
 
 
+def _of_slots(value: Any, _model: str) -> int | None:
+    """Every request gets one slot; the smallest is what surely fits."""
+    sizes = (
+        [_positive(row.get("n_ctx")) for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+    )
+    return min((size for size in sizes if size is not None), default=None)
+
+
 def _of_lm_studio(value: Any, model: str) -> int | None:
-    return _in_rows(value, "data", "id", model, "loaded_context_length")
+    """A loaded instance answers to its own id; a model's key means its first one."""
+    for row in _rows(value, "models"):
+        instances = [each for each in _listed(row.get("loaded_instances")) if isinstance(each.get("config"), Mapping)]
+        named = [each for each in instances if each.get("id") == model]
+        for instance in named or (instances if row.get("key") == model else ()):
+            return _positive(instance["config"].get("context_length"))
+    return None
+
+
+def _of_older_lm_studio(value: Any, model: str) -> int | None:
+    row = next((row for row in _rows(value, "data") if row.get("id") == model), {})
+    return _positive(row.get("loaded_context_length"))
 
 
 def _of_ollama(value: Any, model: str) -> int | None:
-    return _in_rows(value, "models", "name", model, "context_length")
+    """A name without a tag means its `latest`."""
+    full = model if ":" in model.rpartition("/")[2] else f"{model}:latest"
+    row = next((row for row in _rows(value, "models") if row.get("name") in (model, full)), {})
+    return _positive(row.get("context_length"))
 
 
-def _in_rows(value: Any, rows: str, name: str, model: str, tokens: str) -> int | None:
-    listed = value.get(rows) if isinstance(value, Mapping) else None
-    for row in listed if isinstance(listed, list) else ():
-        if isinstance(row, Mapping) and row.get(name) == model:
-            return _positive(row.get(tokens))
-    return None
+def _rows(value: Any, name: str) -> list[Mapping[str, Any]]:
+    return _listed(value.get(name)) if isinstance(value, Mapping) else []
+
+
+def _listed(value: Any) -> list[Mapping[str, Any]]:
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
 def _positive(value: object) -> int | None:
