@@ -79,7 +79,9 @@ class Ollama(ModelServer):
     async def _ask_window(self, model: str) -> int | None:
         """What is allocated now, else what was the last time, else what the model's own file asks for.
 
-        What a model was trained for says nothing: the server allocates less unless told.
+        What a model was trained for says nothing: the server allocates less unless told. So a model of which nothing is
+        known is loaded first, which the request that follows would do anyway; and what did not fit, the server would
+        leave out without a word.
         """
         running, shown = await asyncio.gather(
             self._look(f"{self.address.native}/ps"), self._look(f"{self.address.native}/show", {"model": model})
@@ -87,17 +89,27 @@ class Ollama(ModelServer):
         capabilities = shown.get("capabilities")
         if isinstance(capabilities, list) and capabilities and "tools" not in capabilities:
             self._without_tools.add(model)
+        self._learn_allocated(running, model)
+        known = self._allocated.get(model) or _num_ctx(shown.get("parameters"))
+        if known is None and "models" in running and shown and "remote_host" not in shown:
+            await self._look(
+                f"{self.address.native}/generate", {"model": model, "stream": False}, wait=self._patience().first
+            )
+            self._learn_allocated(await self._look(f"{self.address.native}/ps"), model)
+            known = self._allocated.get(model)
+        return known
+
+    def _learn_allocated(self, running: Mapping[str, Any], model: str) -> None:
         row = next((row for row in model_rows_in(running) if _same(row, model)), {})
         allocated = row.get("context_length")
         if isinstance(allocated, int) and not isinstance(allocated, bool) and allocated > 0:
             self._allocated[model] = allocated
-        return self._allocated.get(model) or _num_ctx(shown.get("parameters"))
 
-    async def _look(self, url: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        """A small answer, or nothing where the server does not give one at once."""
+    async def _look(self, url: str, body: Mapping[str, Any] | None = None, *, wait: float = _WAIT) -> Mapping[str, Any]:
+        """A small answer, or nothing where the server does not give one in time."""
         outgoing = self._outgoing(url, method="GET" if body is None else "POST", body=body)
         try:
-            reply = await self._transport.request(outgoing, timeout=_WAIT)
+            reply = await self._transport.request(outgoing, timeout=wait)
             value = loads(reply.body) if reply.status == 200 else None
         except (WireFailure, ValueError):
             return {}

@@ -36,6 +36,9 @@ class _Handler(Handler):
                         if name in script.loaded
                     ]
                 }
+            case "/api/generate" if body.get("model") in script.models:
+                script.loaded.add(body["model"])
+                return {"model": body["model"], "response": "", "done": True, "done_reason": "load"}
             case "/api/show" if body.get("model") in script.models:
                 parameters = (
                     f'num_ctx                        {script.num_ctx}\nstop "<|end|>"' if script.num_ctx else ""

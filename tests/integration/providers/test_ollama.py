@@ -180,11 +180,24 @@ async def test_a_schema_is_the_format_and_falls_back_to_json(server: RawServer, 
 
 async def test_the_window_is_what_the_server_has_really_allocated(transport: Transport) -> None:
     with OllamaServer(models=("m:latest",), context_window=8_192) as server:
-        assert await provider(server.base_url, transport).context_window("m") is None
         server.loaded.add("m:latest")
-        fresh = provider(server.base_url, transport)
-        assert await fresh.context_window("m") == 8_192
-        assert await fresh.context_window("m:latest") == 8_192
+        asked = provider(server.base_url, transport)
+        assert await asked.context_window("m:latest") == 8_192
+        assert await asked.context_window("m") == 8_192
+
+
+async def test_a_model_of_which_nothing_is_known_is_loaded_to_know_its_window(transport: Transport) -> None:
+    with OllamaServer(models=("m",), context_window=4_096) as server:
+        assert await provider(server.base_url, transport).context_window("m") == 4_096
+        assert server.loaded == {"m"}
+        assert await provider(server.base_url, transport).context_window("nobody") is None
+
+
+async def test_a_chosen_window_asks_nothing_of_the_server(transport: Transport) -> None:
+    with OllamaServer(models=("m",), context_window=4_096) as server:
+        asked = provider(server.base_url, transport, settings={"context_window": 32_768})
+        assert await asked.context_window("m") == 32_768
+        assert server.loaded == set()
 
 
 async def test_the_window_of_a_model_that_was_put_away_is_what_it_last_was(
@@ -203,6 +216,7 @@ async def test_a_window_that_the_models_own_file_asks_for_is_known_before_it_is_
     with OllamaServer(models=("m",)) as server:
         server.num_ctx = 12_288
         assert await provider(server.base_url, transport).context_window("m") == 12_288
+        assert server.loaded == set()
 
 
 async def test_a_model_that_says_it_has_no_tools_is_never_sent_any(transport: Transport) -> None:
