@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from devflow.domain.text.hidden import hidden_characters
+from devflow.domain.text.hidden import with_hidden_shown
 
 TOOLS_MAX = 100
 """So many tools of one server are offered: model servers refuse more than about 128 in all."""
@@ -97,17 +97,10 @@ def parameters(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def description(server: str, tool: Offered) -> str:
     said = " ".join(part for part in (tool.title if tool.title != tool.name else "", tool.description) if part)
-    shown = visible(said).strip()
+    shown = with_hidden_shown(said).strip()
     if len(shown) > DESCRIPTION_MAX:
         shown = f"{shown[:DESCRIPTION_MAX].rstrip()} […]"
     return f"Tool {tool.name!r} of the user's MCP server {server!r}; the server says of it: {shown or '(nothing)'}"
-
-
-def visible(text: str) -> str:
-    """Control characters and those that nobody sees, shown; line ends and tabs stay."""
-    for hidden in sorted({each.char for each in hidden_characters(text)}):
-        text = text.replace(hidden, f"\\u{{{ord(hidden):x}}}")
-    return text
 
 
 def _unfit(schema: Mapping[str, Any]) -> str:

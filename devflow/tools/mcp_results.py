@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from devflow.tools.mcp_offered import visible
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.tools.tool import ToolOutcome
 
 RESULT_MAX = 40_000  # characters
@@ -26,7 +26,7 @@ def outcome_of(answer: Mapping[str, Any], server: str) -> ToolOutcome:
     structured = answer.get("structuredContent")
     if structured is not None and not _is_said(structured, parts):
         parts.append(_json(structured))
-    text = _within(visible("\n".join(part for part in parts if part)), RESULT_MAX)
+    text = _within(with_hidden_shown("\n".join(part for part in parts if part)), RESULT_MAX)
     if answer.get("isError") is True:
         said = " ".join(text.split())
         short = f"{said[:_ERROR_MAX].rstrip()} […]" if len(said) > _ERROR_MAX else said

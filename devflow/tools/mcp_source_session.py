@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 from devflow import __version__
 from devflow.domain.errors import UserFacing
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.providers.transport import Network
 from devflow.tools import mcp_offered, mcp_state
 from devflow.tools.mcp_config import McpServer
@@ -283,7 +284,7 @@ class Session:
                 tuple(one.name for one in left),
                 transport.pid,
                 client.protocol_version,
-                mcp_offered.visible(f"{about.name} {about.version}").strip()[:80] if about is not None else "",
+                with_hidden_shown(f"{about.name} {about.version}").strip()[:80] if about is not None else "",
             )
         )
 
@@ -402,5 +403,5 @@ def _first(error: BaseException) -> BaseException:
 
 def _tidy(text: str) -> str:
     """A foreign sentence on one line, within bounds."""
-    line = " ".join(mcp_offered.visible(text).split())
+    line = " ".join(with_hidden_shown(text).split())
     return f"{line[:300]}…" if len(line) > 300 else line

@@ -24,8 +24,8 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from devflow.domain.redaction import redact
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.tools.mcp_expand import Launch
-from devflow.tools.mcp_offered import visible
 
 log = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ class StdioTransport:
                     log.info("MCP server %s: no more of its standard error is kept", self._name)
 
     def _note(self, stream: str, line: bytes) -> None:
-        text = redact(visible(line[:_LINE_MAX].decode("utf-8", "replace").strip())).text
+        text = redact(with_hidden_shown(line[:_LINE_MAX].decode("utf-8", "replace").strip())).text
         for secret in self._launch.secrets:
             text = text.replace(secret, "…")
         if text:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QScrollArea, 
 
 from devflow.agent.deciding import Decision
 from devflow.domain.run import ToolCall
+from devflow.domain.text.hidden import with_hidden_shown
 from devflow.tools.approval import approval_of
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.always_allow import AlwaysAllowDialog
@@ -20,7 +22,7 @@ from devflow.ui.pages.chat.argument_editor import ArgumentEditor
 from devflow.ui.pages.chat.command_body import CommandBody
 from devflow.ui.pages.chat.patch import patch_note, patch_rows
 from devflow.ui.pages.chat.tool_line import CodeText
-from devflow.ui.pages.chat.tool_words import arguments_of, request_of, risk_words, target_of
+from devflow.ui.pages.chat.tool_words import arguments_of, is_mcp, request_of, risk_words, target_of
 from devflow.ui.widgets import (
     Chip,
     CodeDiff,
@@ -200,7 +202,7 @@ class _Head(QWidget):
         t = self._ctx.t
         self._title.setText(request_of(t, call))
         self._risk.setText(risk_words(t, call.risk))
-        self._target.set_text(target_of(call))
+        self._target.set_text("" if call.tool == "run_command" else target_of(call))  # its whole line stands below
 
     def show_counts(self, added: int, removed: int) -> None:
         self._added.setText(f"+{added}")
@@ -256,7 +258,19 @@ def _content(ctx: UiContext, call: ToolCall, *, as_json: bool, counts: Callable[
         column.addWidget(CommandBody(ctx, call))
     else:
         column.addWidget(_form(ctx, call))
+    if is_mcp(call.tool):
+        column.addWidget(_padded(Label(_origin(ctx, preview), "small", "muted", wrap=True)))
     return holder
+
+
+def _origin(ctx: UiContext, preview: Mapping[str, Any]) -> str:
+    """Who would do it, in full, and what it says of itself."""
+    words = [ctx.t("MCP server: {line}", line=with_hidden_shown(str(preview.get("mcp_line", ""))))]
+    if preview.get("read_only_hint"):
+        words.append(ctx.t("It says that this tool only reads; nobody has checked that."))
+    if preview.get("destructive_hint"):
+        words.append(ctx.t("It says that this tool may destroy something."))
+    return "\n".join(words)
 
 
 def _notices(ctx: UiContext, call: ToolCall) -> list[str]:
@@ -265,6 +279,8 @@ def _notices(ctx: UiContext, call: ToolCall) -> list[str]:
         notes.append(ctx.t("What it would start has changed since you looked. This is what would happen now."))
     elif call.error and call.tool == "read_file":
         notes.append(ctx.t("This file has several names (hard links). Another one may lie outside the project folder."))
+    elif call.error and is_mcp(call.tool):
+        notes.append(ctx.t("The server changed this tool after you looked. This is what it is now."))
     elif call.error:
         notes.append(ctx.t("The file changed after you looked. This is what would happen now."))
     if call.edited:

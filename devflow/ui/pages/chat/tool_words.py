@@ -9,6 +9,7 @@ from typing import Any
 from devflow.domain.messages import Translator
 from devflow.domain.run import CallState, Risk, ToolCall
 from devflow.domain.text.hidden import with_hidden_shown
+from devflow.tools import mcp_offered
 from devflow.tools.command_words import shown_line
 from devflow.tools.process_output import shown_controls
 from devflow.tools.run_command import exit_code_of
@@ -24,6 +25,8 @@ def arguments_of(call: ToolCall) -> Mapping[str, Any]:
 
 
 def icon_of(tool: str) -> str:
+    if is_mcp(tool):
+        return "plug"
     icons = {
         "list_dir": "folder",
         "read_file": "file",
@@ -47,7 +50,7 @@ def verb_of(t: Translator, tool: str) -> str:
         "knowledge_search": t.p("tool", "Search the library"),
         "propose_knowledge": t.p("tool", "Propose an entry"),
     }
-    return verbs.get(tool, tool)
+    return mcp_name(tool) if is_mcp(tool) else verbs.get(tool, tool)
 
 
 def target_of(call: ToolCall) -> str:
@@ -57,11 +60,35 @@ def target_of(call: ToolCall) -> str:
         return _target_of_search(arguments)
     if call.tool == "run_command":
         return " ".join(shown_controls(line_of(arguments)).split())
+    if is_mcp(call.tool):
+        return _arguments_in_short(arguments)
     for name in ("path", "query", "title", "command", "pattern"):
         value = arguments.get(name)
         if isinstance(value, str) and value:
             return " ".join(with_hidden_shown(value).split())
     return "" if arguments else " ".join(with_hidden_shown(call.arguments).split())[:200]
+
+
+def is_mcp(tool: str) -> bool:
+    """Whether the tool is a configured MCP server's."""
+    return tool.startswith(mcp_offered.PREFIX)
+
+
+def mcp_name(tool: str, preview: Mapping[str, Any] | None = None) -> str:
+    """`files: read_file`: the server's and the tool's own names where they were kept, else as the model calls them."""
+    server, _, own = tool.removeprefix(mcp_offered.PREFIX).partition("__")
+    known = preview or {}
+    server, own = str(known.get("mcp_server", server)), str(known.get("mcp_tool", own))
+    return " ".join(with_hidden_shown(f"{server}: {own}").split())
+
+
+def _arguments_in_short(arguments: Mapping[str, Any]) -> str:
+    """`path: notes.md · lines: 20`, one line."""
+    told = []
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        told.append(" ".join(with_hidden_shown(f"{name}: {text[:200]}").split()))
+    return " · ".join(told)[:300]
 
 
 def line_of(arguments: Mapping[str, Any]) -> str:
@@ -97,8 +124,8 @@ def request_of(t: Translator, call: ToolCall) -> str:
             return t("Wants to list a folder")
         case "propose_knowledge":
             return t("Wants to propose an entry")
-        case _:
-            return t("Wants to use {tool}", tool=call.tool)
+        case tool:
+            return t("Wants to use {tool}", tool=mcp_name(tool, call.preview) if is_mcp(tool) else tool)
 
 
 def risk_words(t: Translator, risk: Risk) -> str:
