@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from devflow.domain.run import CallState
 from devflow.ui.pages.chat.approval_card import ApprovalCard
-from devflow.ui.pages.chat.command_body import WholeLine
-from devflow.ui.pages.chat.tool_line import LiveOutput, ToolLine
+from devflow.ui.pages.chat.tool_line import LiveOutput, ToolLine, WrappedCode
 from tests.fakes.openai_server import Call, OpenAIServer, Turn
 from tests.support.processes import marked, new_mark
 from tests.ui.chat.conftest import Chat, OpenChat, eventually
@@ -45,7 +44,7 @@ def words_of(card: ApprovalCard) -> str:
 
 
 def line_of(card: ApprovalCard) -> str:
-    return card.findChild(WholeLine).toPlainText()
+    return card.findChild(WrappedCode).toPlainText()
 
 
 def live(chat: Chat) -> str:
@@ -79,8 +78,8 @@ async def test_the_card_of_a_shell_line_says_who_reads_it(
         card = await asks(chat, tmp_path / "p")
         assert card.accessibleName().startswith("Wants to run a shell line: git status ; rm -rf x # \\u202e\\x1b[2K")
         assert line_of(card) == line.replace("\u202e", "\\u202e").replace("\x1b", "\\x1b")
-        assert "A shell, /bin/sh" in words_of(card)
-        shown = card.findChild(WholeLine)
+        assert "A shell (/bin/sh)" in words_of(card)
+        shown = card.findChild(WrappedCode)
         # Nothing of it is to the right of what is seen, or above or below.
         assert shown.horizontalScrollBar().maximum() == 0
         await eventually(lambda: shown.verticalScrollBar().maximum() == 0)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent, QTextOption
-from PySide6.QtWidgets import QGridLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from devflow.domain.run import ToolCall
 from devflow.tools.process_output import shown_controls
 from devflow.ui.context import UiContext
-from devflow.ui.pages.chat.tool_line import CodeText
+from devflow.ui.pages.chat.tool_line import WrappedCode
 from devflow.ui.pages.chat.tool_words import arguments_of, line_of
 from devflow.ui.widgets import Label
 
 _NAME = 88
-_MAX_ROWS = 14
 
 
 class CommandBody(QWidget):
@@ -27,7 +23,8 @@ class CommandBody(QWidget):
         t = ctx.t
         preview = call.preview or {}
         line = line_of(arguments_of(call))
-        self.line = WholeLine(ctx, shown_controls(line), t("Command"))
+        self.line = WrappedCode(ctx, shown_controls(line), t("Command"))
+        self.line.setFont(ctx.theme.font("code"))
         self.line.setObjectName("commandLine")
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -38,7 +35,7 @@ class CommandBody(QWidget):
         folder, program = str(preview.get("folder", "")), str(preview.get("program", ""))
         self._add(t("Folder"), shown_controls(folder), "commandFolder")
         if preview.get("shell"):
-            self._add(t("Read by"), t("A shell, {program}: `;`, `|`, `$(…)` and `*` work in it", program=program))
+            self._add(t("Read by"), t("A shell ({program}): ; | > $(…) and * work in it", program=program))
         else:
             self._add(t("Program"), t("{program}, without a shell", program=shown_controls(program)))
         self._add(t("Ended after"), t.n("{count} second", "{count} seconds", int(preview.get("timeout", 0))))
@@ -55,27 +52,3 @@ class CommandBody(QWidget):
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._grid.addWidget(Label(name, "small", "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(words, row, 1)
-
-
-class WholeLine(CodeText):
-    """Monospaced text as tall as it is when wrapped, up to fourteen rows."""
-
-    def __init__(self, ctx: UiContext, text: str, name: str) -> None:
-        super().__init__(ctx, text, name)
-        self.setFont(ctx.theme.font("code"))
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.setFixedHeight(self.height() - self.viewport().height() + math.ceil(self._text_height()) + 1)
-
-    def _text_height(self) -> float:
-        """In px, of the blocks as they are wrapped now."""
-        height, most = 0.0, _MAX_ROWS * self.fontMetrics().lineSpacing()
-        block = self.document().begin()
-        while block.isValid() and height < most:
-            height += self.blockBoundingRect(block).height()
-            block = block.next()
-        return min(height, most)

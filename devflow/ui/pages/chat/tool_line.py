@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 
-from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
 from devflow.domain.run import CallState, ToolCall
@@ -133,7 +135,7 @@ class LiveOutput(QFrame):
         super().__init__()
         self.setObjectName("liveOutput")
         self.setProperty("role", "card")
-        self._text = CodeText(ctx, "", ctx.t("Output so far"))
+        self._text = WrappedCode(ctx, "", ctx.t("Output so far"))
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 8)
         column.addWidget(self._text)
@@ -146,7 +148,7 @@ class LiveOutput(QFrame):
             return
         place = bar.value()
         self._text.setPlainText(shown)
-        self._text.fit(at_least=self._text.height())
+        self._text.fit(at_least=self._text.height())  # what shrinks and grows again would shake the page
         bar.setValue(bar.maximum() if follows else min(place, bar.maximum()))
 
     @property
@@ -182,3 +184,31 @@ class CodeText(QPlainTextEdit):
             event.ignore()
         else:
             super().wheelEvent(event)
+
+
+class WrappedCode(CodeText):
+    """The same with lines wrapped, never cut, as tall as that makes it up to fourteen rows."""
+
+    def __init__(self, ctx: UiContext, text: str, name: str) -> None:
+        super().__init__(ctx, text, name)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def fit(self, *, at_least: int = 0) -> None:
+        around = self.height() - self.viewport().height()
+        self.setFixedHeight(max(around + math.ceil(self._text_height()) + 1, at_least))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    def _text_height(self) -> float:
+        """In px, of the lines as they are wrapped now."""
+        height, most = 0.0, _MAX_ROWS * self.fontMetrics().lineSpacing()
+        block = self.document().begin()
+        while block.isValid() and height < most:
+            height += self.blockBoundingRect(block).height()
+            block = block.next()
+        return min(height, most)
