@@ -5,6 +5,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtWidgets import QDialog
+
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.knowledge import draft
 from devflow.domain.provider import ProviderDraft, Roles
@@ -67,6 +69,14 @@ async def chat_approval(stage: Stage) -> None:
     stage.window.setFocus()
 
 
+async def always_allow(stage: Stage) -> None:
+    """The rule in full, before it is made; the card stays as it was."""
+    await _page(stage)
+    await stage.click("alwaysAllowButton")
+    await stage.settled(dialog=True)
+    stage.target = stage.find(QDialog, "alwaysAllowDialog")
+
+
 async def chat_streaming(stage: Stage) -> None:
     """The call was allowed; the next answer streams while another message is queued."""
     page = await _page(stage)
@@ -83,7 +93,7 @@ async def chat_streaming(stage: Stage) -> None:
     )
     assert isinstance(stage.model_server, OpenAIServer)
     stage.model_server.script(Turn([more, Gate()]))
-    card.approve.click()
+    card.foot.approve.click()
     await _until(lambda: page.transcript.blocks[-1].turn.working and len(page.transcript.blocks[-1].answers) == 3)
     page.acts.send(stage.say("Then add a test with two processes writing at once", "再加一个两个进程同时写的测试"))
     await _until(page.composer.queue.isVisible)

@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from devflow.knowledge.acts import Actor
-from tests.shots.chat import chat_approval, chat_stopped, chat_streaming
+from tests.shots.chat import always_allow, chat_approval, chat_stopped, chat_streaming
+from tests.shots.commands import chat_command, chat_command_running, chat_shell
 from tests.shots.library import editor, inbox, inbox_rejected, library, library_search, put_away
-from tests.shots.settings import providers, put_servers_away
+from tests.shots.settings import providers, put_rules_away, put_servers_away, tools
 from tests.shots.stage import Stage
 
 
@@ -66,10 +67,15 @@ SCENES: tuple[Scene, ...] = (
     Scene("settings-empty", settings("providers", first=put_away)),
     Scene("settings-providers", providers),
     Scene("settings-knowledge", settings("knowledge")),
-    Scene("settings-appearance", settings("appearance")),
+    Scene("settings-tools", tools),
+    Scene("settings-appearance", settings("appearance", first=put_rules_away)),
     Scene("settings-data", settings("data")),
     Scene("settings-network", settings("network", first=put_servers_away)),
     Scene("chat-approval", chat_approval),
+    Scene("always-allow", always_allow),
     Scene("chat-streaming", chat_streaming),
     Scene("chat-stopped", chat_stopped),
+    Scene("chat-command", chat_command),
+    Scene("chat-command-running", chat_command_running),
+    Scene("chat-shell", chat_shell),
 )
