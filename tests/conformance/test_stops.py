@@ -1,0 +1,191 @@
+"""Stopping: at once, once, and without losing a connection, for each protocol over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import statistics
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+
+import pytest
+
+from devflow.domain.request import TextChunk
+from devflow.providers.protocol import Provider
+from devflow.providers.transport import Transport
+from tests.conformance.fixture import FOLDER, PROTOCOLS, TYPES, read
+from tests.conformance.replay import provider
+from tests.fakes.raw_server import RawServer, Received
+from tests.fakes.requests import chat
+
+POOL = 4
+DOUBLE_STOPS = 20
+STOP_S = 0.1
+
+pytestmark = pytest.mark.parametrize("protocol", PROTOCOLS)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[RawServer]:
+    async with RawServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def transport() -> AsyncIterator[Transport]:
+    running = Transport(connections=POOL)
+    yield running
+    await running.aclose()
+
+
+def whole(protocol: str) -> bytes:
+    return read(protocol, FOLDER / protocol / "plain-text.txt").body(0)
+
+
+def beginning(protocol: str) -> bytes:
+    """A stream up to some text, after which the server says nothing for ever."""
+    return read(
+        protocol, FOLDER / protocol / "no-finish.txt" if protocol != "ollama" else FOLDER / "ollama/no-done.txt"
+    ).body(0)
+
+
+async def text_of(asked: Provider) -> str:
+    async with aclosing(asked.stream(chat())) as events:
+        return "".join([event.text async for event in events if isinstance(event, TextChunk)])
+
+
+async def begin(protocol: str, server: RawServer, asked: Provider) -> tuple[asyncio.Task[str], Received]:
+    """A step of which some text has arrived, and its request."""
+    server.answer(beginning(protocol), asyncio.Event(), kind=TYPES[protocol])
+    seen = asyncio.Event()
+
+    async def listen() -> str:
+        async with aclosing(asked.stream(chat())) as events:
+            async for _ in events:
+                seen.set()
+        return ""
+
+    number = len(server.received) + 1
+    task = asyncio.create_task(listen())
+    await asyncio.wait_for(seen.wait(), 5)
+    return task, await server.wait_for(number)
+
+
+async def test_twenty_double_stops_with_a_pool_of_four_and_a_request_succeeds(
+    protocol: str, server: RawServer, transport: Transport
+) -> None:
+    asked = provider(protocol, transport, server.origin)
+    for turns in range(DOUBLE_STOPS):
+        task, request = await begin(protocol, server, asked)
+        task.cancel()
+        for _ in range(turns % 5):  # the second stop falls on another moment of the closing each time
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.wait_for(request.gone.wait(), 5)
+    server.answer(whole(protocol), kind=TYPES[protocol])
+    assert await asyncio.wait_for(text_of(asked), 5)
+    assert len(server.received) == DOUBLE_STOPS + 1
+
+
+async def test_a_stop_closes_the_connection_within_100_ms(
+    protocol: str, server: RawServer, transport: Transport
+) -> None:
+    loop = asyncio.get_running_loop()
+    asked = provider(protocol, transport, server.origin)
+    returned, closed = [], []
+    for _ in range(7):
+        task, request = await begin(protocol, server, asked)
+        began = loop.time()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        returned.append(loop.time() - began)
+        await asyncio.wait_for(request.gone.wait(), 5)
+        closed.append(loop.time() - began)
+    assert statistics.median(returned) < STOP_S
+    assert statistics.median(closed) < STOP_S
+
+
+async def test_a_stop_at_any_moment_of_an_answer_leaves_the_pool_usable(
+    protocol: str, server: RawServer, transport: Transport
+) -> None:
+    asked = provider(protocol, transport, server.origin)
+    for number in range(120):
+        headers = {"Connection": "close"} if number % 2 else {}
+        server.answer(whole(protocol), kind=TYPES[protocol], headers=headers)
+        task = asyncio.create_task(text_of(asked))
+        for _ in range(number):  # a little later each time: before, in, and after the closing
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+    server.forget_answers()
+    server.answer(whole(protocol), kind=TYPES[protocol])
+    assert await asyncio.wait_for(text_of(asked), 5)
+
+
+async def test_a_stop_before_the_answer_begins_leaves_the_pool_usable(
+    protocol: str, server: RawServer, transport: Transport
+) -> None:
+    asked = provider(protocol, transport, server.origin)
+    for number in range(1, 2 * POOL + 1):
+        server.answer(asyncio.Event(), head=False)
+        task = asyncio.create_task(text_of(asked))
+        request = await server.wait_for(number)
+        task.cancel()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.wait_for(request.gone.wait(), 5)
+    server.answer(whole(protocol), kind=TYPES[protocol])
+    assert await asyncio.wait_for(text_of(asked), 5)
+
+
+async def test_a_stop_while_it_waits_to_try_again_asks_no_more(
+    protocol: str, server: RawServer, transport: Transport
+) -> None:
+    asked = provider(protocol, transport, server.origin)
+    server.answer(b"{}", status=503, kind="application/json", headers={"Retry-After": "59"})
+    task = asyncio.create_task(text_of(asked))
+    await server.wait_for(1)
+    await asyncio.wait({task}, timeout=0.05)  # it has read the refusal by now, or is about to
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    server.answer(whole(protocol), kind=TYPES[protocol])
+    assert await text_of(asked)
+    assert len(server.received) == 2
+
+
+@pytest.fixture
+def complaints() -> Iterator[list[str]]:
+    """What generators that were given up said while they were collected."""
+    heard: list[str] = []
+    hook, sys.unraisablehook = sys.unraisablehook, lambda gone: heard.append(f"{gone.exc_value} {gone.object!r}")
+    yield heard
+    sys.unraisablehook = hook
+
+
+async def test_stops_between_two_chunks_leave_the_pool_usable_and_nothing_to_collect(
+    protocol: str, server: RawServer, complaints: list[str]
+) -> None:
+    """On a loop that finalises no generators, as Qt's: what is given up half-way is complained about."""
+    sys.set_asyncgen_hooks(None, None)  # for this loop: it sets its own when it runs again
+    transport = Transport(connections=POOL)
+    asked = provider(protocol, transport, server.origin)
+    body = whole(protocol)
+    for number in range(30):
+        server.answer(*[body[at : at + 40] for at in range(0, len(body), 40)], *[b"\n"] * 200, kind=TYPES[protocol])
+        async with contextlib.aclosing(asked.stream(chat())) as events:
+            for _ in range(1 + number % 2):
+                await anext(events)
+        if number % 10 == 9:
+            gc.collect()
+    await transport.aclose()
+    gc.collect()
+    assert complaints == []
