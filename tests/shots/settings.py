@@ -1,7 +1,8 @@
 """The settings dialog at work: three servers, one of them just tested."""
 
 from devflow.domain.provider import ProviderDraft
-from tests.fakes.openai_server import Call, OpenAIServer, Turn
+from tests.fakes.ollama_server import OllamaServer
+from tests.fakes.openai_server import Call, Turn
 from tests.shots.stage import Stage
 
 MODELS = ("qwen3-coder:30b", "qwen3:8b", "qwen3:4b", "bge-m3")
@@ -11,8 +12,8 @@ _WORDS = tuple(f"{word} " for word in ("one two three four five six seven eight 
 async def providers(stage: Stage) -> None:
     """A local server that was just tested, a service with its key in the keychain, and a server that does not run."""
     models = stage.core.models
-    with OpenAIServer(models=MODELS) as server:
-        await models.add(ProviderDraft("Ollama", server.base_url, "ollama", models=MODELS))
+    with OllamaServer(models=MODELS) as server:
+        await models.add(ProviderDraft("Ollama", server.base_url, "ollama", "ollama", MODELS))
         service = ProviderDraft("DeepSeek", "https://api.deepseek.com/v1", "deepseek", models=("deepseek-chat",))
         await models.add(service, "sk-only-for-the-picture")
         await models.add(ProviderDraft("LM Studio", "http://127.0.0.1:9/v1", "lm_studio", models=("qwen3:4b",)))
