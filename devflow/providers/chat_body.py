@@ -13,6 +13,7 @@ from typing import Any, assert_never
 
 from devflow.domain.foreign_json import loads
 from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText, WireCall
+from devflow.providers.tool_schema import sendable_schema
 
 
 class Structured(IntEnum):
@@ -126,7 +127,7 @@ def _sendable(arguments: str) -> str:
 def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {
         "type": "function",
-        "function": {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)},
+        "function": {"name": spec.name, "description": spec.description, "parameters": sendable_schema(spec.parameters)},
     }
 
 
