@@ -25,7 +25,7 @@ from devflow.tools.policy import Effect, Rule
 from devflow.tools.rules import add_rule
 from tests.fakes.openai_server import Call, OpenAIServer, Turn
 from tests.integration.abuse.conftest import Bench, Processes
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, devflow, finished, start
 from tests.support.processes import gone, marked, new_mark
 
 ALLOW = Decision(True)
@@ -374,3 +374,33 @@ async def test_many_commands_at_once_and_stopped_at_once_leave_nothing(bench: Be
     marks = [await begun(bench, shell(f"echo on; sleep {mark}")) for _ in range(5)]
     await asyncio.gather(*(bench.core.turns.cancel(run.id) for _, run in marks))
     assert marked(mark) == []
+
+
+# without a window ---------------------------------------------------------------------------------------------------
+
+
+async def test_an_ask_prints_the_answer_and_nothing_of_its_commands(
+    bench: Bench, server: OpenAIServer, home: Path
+) -> None:
+    server.script(Turn(calls=[shell("echo from the command; echo error >&2; sleep 0.3")]), "Done.")
+    words = ("ask", "Go.", "--allow", "run_command", "--workspace", str(bench.workspace))
+    asked = await asyncio.to_thread(devflow, home, *words)
+    assert (asked.code, asked.out) == (0, "Done.\n")
+    assert "from the command" not in asked.err
+    assert "from the command\nerror" in server.requests[1].tool_results[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+async def test_an_ask_that_is_ended_takes_its_command_along(
+    bench: Bench, server: OpenAIServer, home: Path, number: signal.Signals
+) -> None:
+    mark, pipe = new_mark(), bench.workspace / "pipe"
+    os.mkfifo(pipe)
+    server.script(Turn(calls=[shell(f"setsid sleep {mark} & echo on > pipe; sleep {mark}")]))
+    asked = start(home, "ask", "Go.", "--allow", "run_command", "--workspace", str(bench.workspace))
+    assert await asyncio.to_thread(pipe.read_text) == "on\n"
+    left = marked(mark)
+    assert len(left) >= 2
+    asked.send_signal(number)
+    await asyncio.to_thread(finished, asked)
+    assert all(gone(pid, within=5) for pid in left)
