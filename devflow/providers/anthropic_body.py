@@ -13,6 +13,7 @@ from typing import Any
 
 from devflow.domain.foreign_json import loads
 from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText
+from devflow.providers.tool_schema import sendable_schema
 
 ADAPTER = "anthropic"
 """Marks what `AssistantTurn.replay` holds as this adapter's."""
@@ -174,7 +175,7 @@ def _text(text: str) -> list[dict[str, Any]]:
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
-    return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.parameters)}
+    return {"name": spec.name, "description": spec.description, "input_schema": sendable_schema(spec.parameters)}
 
 
 def _object(arguments: str) -> dict[str, Any]:

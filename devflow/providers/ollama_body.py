@@ -11,6 +11,7 @@ from typing import Any, assert_never
 from devflow.domain.foreign_json import loads
 from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText, WireCall
 from devflow.providers.chat_body import Structured
+from devflow.providers.tool_schema import sendable_schema
 
 
 def ollama_body(
@@ -84,7 +85,11 @@ def _call(index: int, call: WireCall) -> dict[str, Any]:
 def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {
         "type": "function",
-        "function": {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)},
+        "function": {
+            "name": spec.name,
+            "description": spec.description,
+            "parameters": sendable_schema(spec.parameters),
+        },
     }
 
 

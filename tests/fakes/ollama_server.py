@@ -39,6 +39,9 @@ class _Handler(Handler):
             case "/api/generate" if body.get("model") in script.models:
                 script.loaded.add(body["model"])
                 return {"model": body["model"], "response": "", "done": True, "done_reason": "load"}
+            case "/api/embed" if body.get("model") in script.embedding_models:
+                texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+                return {"model": body["model"], "embeddings": [[float(len(text)), 1.0, 0.5] for text in texts]}
             case "/api/show" if body.get("model") in script.models:
                 parameters = (
                     f'num_ctx                        {script.num_ctx}\nstop "<|end|>"' if script.num_ctx else ""
@@ -72,7 +75,7 @@ class _Handler(Handler):
 class OllamaServer(OpenAIServer):
     """`context_window` is what a loaded model has allocated; a model is loaded by the first request to it.
 
-    `capabilities` and `num_ctx` are what `/api/show` says of every model.
+    `capabilities` and `num_ctx` are what `/api/show` says of every model; `embedding_models` make vectors.
     """
 
     handler = _Handler
@@ -82,6 +85,7 @@ class OllamaServer(OpenAIServer):
         self.loaded: set[str] = set()
         self.capabilities: Sequence[str] = ("completion", "tools")
         self.num_ctx: int | None = None
+        self.embedding_models: Sequence[str] = ()
 
     @property
     def base_url(self) -> str:

@@ -13,6 +13,7 @@ async def providers(stage: Stage) -> None:
     """A local server that was just tested, a service with its key in the keychain, and a server that does not run."""
     models = stage.core.models
     with OllamaServer(models=MODELS) as server:
+        server.embedding_models = ("bge-m3",)
         await models.add(ProviderDraft("Ollama", server.base_url, "ollama", "ollama", MODELS))
         service = ProviderDraft("DeepSeek", "https://api.deepseek.com/v1", "deepseek", models=("deepseek-chat",))
         await models.add(service, "sk-only-for-the-picture")

@@ -166,6 +166,12 @@ def test_tools_are_described_and_one_of_them_can_be_demanded() -> None:
     assert "tool_choice" not in body(UserText("q"), tools=(NOTE,))
 
 
+def test_a_tools_limits_are_only_those_that_a_grammar_holds() -> None:
+    wide = {"type": "object", "properties": {"text": {"type": "string", "maxLength": 1_000_000}}}
+    sent = body(UserText("q"), tools=(ToolSpec("note", "", wide),))
+    assert sent["tools"][0]["input_schema"]["properties"] == {"text": {"type": "string"}}
+
+
 def test_a_schema_becomes_an_output_format() -> None:
     assert body(json_schema=SCHEMA)["output_config"] == {
         "format": {"type": "json_schema", "schema": {"type": "object"}}
