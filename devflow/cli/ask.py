@@ -141,6 +141,8 @@ async def _choice(core: Core, provider: str | None, model: str | None) -> ModelC
 async def _check_tools(core: Core, project: Project | None, tools: tuple[str, ...]) -> None:
     known = await core.turns.tool_names(project, tools)
     if unknown := [tool for tool in tools if tool not in known]:
+        for _, problem in await core.mcp.failed(unknown):
+            raise problem
         raise Refused(
             N_("There is no tool {tool} here."),
             N_("Tools: {known}. File tools need --workspace."),

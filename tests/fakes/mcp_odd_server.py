@@ -115,7 +115,8 @@ def odd_tools() -> list[dict[str, Any]]:
 
 
 def tool(name: str) -> dict[str, Any]:
-    return {"name": name, "description": f"Tool {name}.", "inputSchema": SCHEMA}
+    said = Path(HOW[HOW.index("says") + 1]).read_text(encoding="utf-8") if "says" in HOW else f"Tool {name}."
+    return {"name": name, "description": said, "inputSchema": SCHEMA}
 
 
 def text(message: dict[str, Any], said: str) -> None:

@@ -112,7 +112,7 @@ async def test_a_description_is_cut_and_hides_nothing(make: MakeSource) -> None:
     source = await make(odd("names"))
     said = (await tool(source, "described")).spec.description
     assert said.startswith(
-        "Tool 'described' of the user's MCP server 'odd'; the server says of it: ab\\u{202e}cd\\u{7}"
+        "Tool 'described' of the user's MCP server 'odd'; the server says of it: ab\\u202ecd\\x07"
     )
     assert len(said) < 1_700
 
