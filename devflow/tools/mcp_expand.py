@@ -15,7 +15,7 @@ from devflow.tools.mcp_config import Http, McpServer, Stdio
 
 SECRET_MIN = 6  # characters; anything shorter is a switch or a number
 
-_REFERENCE = re.compile(r"\$\{([^{}$]*)\}")
+_REFERENCE = re.compile(r"\$\{([A-Za-z_/][^{}$\s]*)\}")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 

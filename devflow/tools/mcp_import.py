@@ -271,7 +271,7 @@ def _values(name: str, value: Any, field: str) -> dict[str, str]:
         return {}
     plain = isinstance(value, dict) and all(isinstance(each, str | int | float | bool) for each in value.values())
     if not plain:
-        raise _bad(N_("The {field} of {name} is not an object of texts."), name, field=field)
+        raise _bad(N_("The {what} of {name} is not an object of texts."), name, what=field)
     return {str(key): str(each).lower() if isinstance(each, bool) else str(each) for key, each in value.items()}
 
 
