@@ -74,7 +74,9 @@ def check_pattern(pattern: str, *, allows: bool = True) -> str:
             N_("Name a folder, or the first words of the command."),
             limit=PATTERN_MAX,
         )
-    if not pattern.strip() or (allows and _too_wide(pattern)):
+    if not pattern.strip():
+        raise InvalidInput("pattern", N_("The pattern is empty."), N_("Name a file, a folder or a command."))
+    if allows and _too_wide(pattern):
         raise InvalidInput(
             "pattern",
             N_("The pattern {pattern} would allow everything."),

@@ -279,7 +279,7 @@ async def test_the_dialog_shows_tool_folder_and_each_pattern_in_full(asking: Ask
     asking.chat.dialogs.will(look)
     asking.chat.press("alwaysAllowButton")
     await eventually(lambda: bool(seen))
-    assert seen == ["Write · write_file", str(asking.folder), "src/engine.py", "src/*"]
+    assert seen == ["write_file", str(asking.folder), "src/engine.py", "src/*"]
     assert asking.engine == BEFORE
     assert asking.card.foot.approve.isEnabled()
 

@@ -199,8 +199,7 @@ async def test_a_regeneration_that_fails_leaves_the_answer_with_the_failure_and_
     async with open_chat(server) as chat:
         await chat.asked("why?")
         chat.press("regenerateButton")
-        await chat.shown(lambda: not chat.last.turn.open_run and chat.last.end.isVisible())
-        assert chat.answer == "First."
+        await chat.shown(lambda: not chat.last.turn.open_run and chat.last.end.isVisible() and chat.answer == "First.")
         assert chat.last.turn.run is not None
         assert chat.last.turn.run.state is RunState.FAILED
         assert not _is_shown(chat, "continueButton")
@@ -219,7 +218,7 @@ async def test_a_run_that_a_limit_has_ended_asks_on_a_card_whether_to_go_on(
         await chat.asked("find it")
         end = chat.last.end
         assert end.words.text() == "The run stopped: the model asked for the same tool call 3 times in a row."
-        assert end.property("role") == "card"
+        assert end.frame.property("role") == "card"
         assert not _is_shown(chat, "retryButton")
         chat.press("continueButton")
         await chat.shown(lambda: chat.answer == "At last." and not chat.last.turn.open_run)

@@ -122,3 +122,20 @@ async def test_the_search_field_finds_the_rules(start: Start) -> None:
         hands.type_text("always allow")
         hands.press(Qt.Key.Key_Return)
         await person.finds("settingsTools")
+
+
+async def test_a_rule_that_denies_can_be_written_by_hand(start: Start, folder: Path) -> None:
+    async with start() as person:
+        await person.core.projects.ensure(folder)
+        async with settings(person, "Tools") as dialog:
+            await person.clicks("addRuleButton")
+            await person.finds("ruleDialog")
+            hands.press(Qt.Key.Key_Return)
+            await person.sees("The pattern is empty.", on="ruleDialog")
+            await dialog.chooses("ruleTool", "Write · write_file")
+            await person.clicks(hands.find("ruleEffect").part(1))  # type: ignore[attr-defined]  # our own Segmented
+            await dialog.types("rulePattern", "secrets")
+            await person.clicks("acceptButton")
+            await person.until(lambda: len(rows()) == 1, "the rule")
+            (made,) = await read_rules(person.core.settings)
+            assert made == Rule(Effect.DENY, "write_file", str(folder), "secrets")

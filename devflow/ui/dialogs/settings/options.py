@@ -33,7 +33,7 @@ def options(t: Translator) -> tuple[Place, ...]:
         ("knowledge", t("Fewest messages"), "minMessages", "min_messages"),
         ("knowledge", t("Quiet time"), "idleTimeoutMs", "idle_timeout_ms " + t("idle timeout")),
         ("knowledge", t("Use knowledge in answers"), "autoInject", "auto_inject " + t("inject injection")),
-        ("tools", t("Rules"), "rulesList", t("always allow deny ask revoke approval permission")),
+        ("tools", t("Rules"), "addRuleButton", t("always allow deny ask revoke approval permission")),
         ("tools", t("Add an MCP server"), "addMcpButton", "MCP Model Context Protocol"),
         ("tools", t("Import MCP servers"), "importMcpButton", "mcpServers Claude Desktop Cursor"),
         ("appearance", t("Theme"), "themePicker", t("dark light colours")),

@@ -6,17 +6,18 @@ import asyncio
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.errors import NotFound
 from devflow.knowledge.projects import is_folder
 from devflow.tools.policy import AnyRule, Rule, strictest_first
 from devflow.tools.rules import GROUP, add_rule, read_rules, remove_rule
 from devflow.ui.context import UiContext
+from devflow.ui.dialogs.settings.rule_dialog import RuleDialog
 from devflow.ui.dialogs.settings.rule_row import RuleRow
 from devflow.ui.dialogs.settings.rule_words import Scenes, act_words, pattern_words
 from devflow.ui.models.refresh import Refresher
-from devflow.ui.widgets import Card, Paragraph, UndoBar
+from devflow.ui.widgets import Button, Card, Label, Paragraph, UndoBar
 
 
 class RulesList(QWidget):
@@ -31,8 +32,18 @@ class RulesList(QWidget):
         self._seen: tuple[tuple[AnyRule, ...], Scenes] | None = None
         self.rows: list[RuleRow] = []
         self.setObjectName("rulesList")
+        self.setAccessibleName(ctx.t("Rules"))
+        self.add = Button(ctx, ctx.t("Add…"), icon="plus", small=True)
+        self.add.setObjectName("addRuleButton")
+        self.add.setAccessibleName(ctx.t("Add a rule"))
+        self.add.clicked.connect(self._add)
+        head = QHBoxLayout()
+        head.addWidget(Label(ctx.t("Rules"), "section"), 1)
+        head.addWidget(self.add)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(6)
+        self._column.addLayout(head)
         self._card: Card | None = None
         self._reread = Refresher(ctx.tasks, self._read, "read the rules", self)
         ctx.events.settings_changed.connect(self._changed)
@@ -105,6 +116,18 @@ class RulesList(QWidget):
         return holder
 
     # what the human does
+
+    def _add(self) -> None:
+        self._ctx.tasks.launch(self._added(), what="add a rule", owner=self)
+
+    async def _added(self) -> None:
+        """Rules that ask or deny can be written down here."""
+        services = self._ctx.services
+        projects = await services.projects.list()
+        tools = await services.turns.tool_names(projects[0] if projects else None)
+        dialog = RuleDialog(self._ctx, tools, projects, self.window())
+        if await self._ctx.dialogs.run(dialog) == QDialog.DialogCode.Accepted and dialog.rule is not None:
+            await add_rule(services.settings, dialog.rule)
 
     def _revoke(self, rule: AnyRule) -> None:
         self._ctx.tasks.launch(self._revoked(rule), what="revoke a rule")

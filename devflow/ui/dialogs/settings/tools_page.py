@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QWidget
 
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.mcp_section import McpSection
 from devflow.ui.dialogs.settings.page import SettingsPage
 from devflow.ui.dialogs.settings.rules_list import RulesList
-from devflow.ui.widgets import Label, UndoBar
+from devflow.ui.widgets import UndoBar
 
 
 class ToolsPage(SettingsPage):
@@ -25,12 +26,12 @@ class ToolsPage(SettingsPage):
         self.bar = UndoBar(ctx, self)
         self.bar.button.setObjectName("undoButton")
         QShortcut(QKeySequence.StandardKey.Undo, self).activated.connect(self.bar.button.click)
-        self.column.addSpacing(16)
-        self.column.addWidget(Label(t("Rules"), "section"))
-        self.column.addSpacing(6)
         self.rules = RulesList(ctx, self.bar)
-        self.column.addWidget(self.rules)
-        self.column.addSpacing(20)
         self.servers = McpSection(ctx, self.bar)
-        self.column.addWidget(self.servers)
+        for section in (self.rules, self.servers):
+            self.column.addSpacing(18)
+            self.column.addWidget(section)
         self.finish()
+
+    def first_field(self) -> QWidget | None:
+        return self.rules.add

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF, QTextOption
+from PySide6.QtGui import QFontMetricsF, QShowEvent, QTextOption
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -27,7 +27,7 @@ from devflow.ui.pages.chat.tool_words import verb_of
 from devflow.ui.widgets import Button, Label, Paragraph
 
 _WIDTH, _MARGIN, _INDENT = 520, 24, 22
-_MAX_LINES = 8
+_MAX_LINES, _LINE = 8, 18
 
 
 class AlwaysAllowDialog(QDialog):
@@ -68,6 +68,13 @@ class AlwaysAllowDialog(QDialog):
         column.addSpacing(8)
         column.addLayout(self._foot())
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """As high as its words need at this width."""
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is not None:
+            self.setFixedHeight(layout.totalHeightForWidth(_WIDTH))
+
     @property
     def pattern(self) -> str:
         return self._approval.patterns[self._choices.checkedId()]
@@ -82,13 +89,17 @@ class AlwaysAllowDialog(QDialog):
         facts.setHorizontalSpacing(16)
         facts.setVerticalSpacing(6)
         facts.setColumnStretch(1, 1)
-        tool = f"{verb_of(t, call.tool)} · {call.tool}" if verb_of(t, call.tool) != call.tool else call.tool
-        room = _WIDTH - 2 * _MARGIN - 100
-        for row, (name, words) in enumerate(
-            ((t("Tool"), tool), (t("Project folder"), folder or t("without a project folder")))
-        ):
-            facts.addWidget(Label(name, "small", "muted"), row, 0)
-            facts.addWidget(_Whole(self._ctx, words, name, room), row, 1)
+        verb, room = verb_of(t, call.tool), _WIDTH - 2 * _MARGIN - 100
+        tool = QHBoxLayout()
+        tool.setSpacing(8)
+        if verb != call.tool:
+            tool.addWidget(Label(verb))
+        tool.addWidget(_Whole(self._ctx, call.tool, t("Tool"), room), 1)
+        facts.addWidget(Label(t("Tool"), "small", "muted"), 0, 0)
+        facts.addLayout(tool, 0, 1)
+        facts.addWidget(Label(t("Project folder"), "small", "muted"), 1, 0)
+        where = _Whole(self._ctx, folder, t("Project folder"), room) if folder else Label(t("without a project folder"))
+        facts.addWidget(where, 1, 1)
         return facts
 
     def _choice(self, place: int, pattern: str) -> QWidget:
@@ -139,8 +150,10 @@ class _Whole(QPlainTextEdit):
         self.setPlainText(text)
         self.setTabChangesFocus(True)
         metrics = QFontMetricsF(self.font())
+        self.setViewportMargins(0, 4, 0, 0)  # on the baseline of the label beside it
         lines = max(1, math.ceil(metrics.horizontalAdvance(text) / (width - 2 * metrics.averageCharWidth() - 8)))
-        self.setFixedHeight(math.ceil(min(lines, _MAX_LINES) * metrics.lineSpacing()) + 2)
+        line = max(metrics.lineSpacing(), _LINE)  # a Han fallback is taller than the face
+        self.setFixedHeight(math.ceil(min(lines, _MAX_LINES) * line) + 6)
         if lines == 1:
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 

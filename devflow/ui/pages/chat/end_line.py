@@ -12,11 +12,11 @@ from devflow.ui.pages.chat.turn_views import TurnView
 from devflow.ui.widgets import Button, IconLabel, Label
 from devflow.ui.widgets.painting import restyle
 
-_AS_LINE, _AS_CARD = (0, 8, 0, 2), (14, 12, 14, 12)
+_AS_LINE, _AS_CARD, _ABOVE_CARD = (0, 8, 0, 2), (14, 12, 14, 12), 8
 _PROVIDER_CODES = frozenset({"unreachable", "key_refused", "model_missing", "provider_failed", "bad_request"})
 
 
-class EndLine(QFrame):
+class EndLine(QWidget):
     """Hidden while there is nothing to say. `continueButton`, `retryButton` act on the turn's run.
 
     A run that a limit has ended asks on a card whether it is to go on.
@@ -56,7 +56,11 @@ class EndLine(QFrame):
         self._buttons.setLayout(buttons)
         buttons.setContentsMargins(0, 4, 0, 0)
         texts.addWidget(self._buttons)
-        row = self._row = QHBoxLayout(self)
+        self.frame = QFrame()
+        self._around = QVBoxLayout(self)
+        self._around.setContentsMargins(0, 0, 0, 0)
+        self._around.addWidget(self.frame)
+        row = self._row = QHBoxLayout(self.frame)
         row.setContentsMargins(*_AS_LINE)
         row.setSpacing(8)
         mark = QVBoxLayout()
@@ -75,7 +79,8 @@ class EndLine(QFrame):
             return
         self._run_id = run.id
         icon, color, tone, words, hint = _words(self._ctx, run, at_limit=turn.at_limit)
-        restyle(self, "role", "card" if turn.at_limit else "")
+        restyle(self.frame, "role", "card" if turn.at_limit else "")
+        self._around.setContentsMargins(0, _ABOVE_CARD if turn.at_limit else 0, 0, 0)
         self._row.setContentsMargins(*(_AS_CARD if turn.at_limit else _AS_LINE))
         self.icon.set_icon(icon, color)
         self.words.setText(words)

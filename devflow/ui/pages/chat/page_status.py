@@ -78,6 +78,8 @@ class ChatStatus(QObject):
             self._say("run", "half-disc", t("Running a tool"), "busy")
         elif turn.working:
             self._say("run", "half-disc", self._replying(turn), "busy")
+        elif turn.at_limit:
+            self._say("run", "pause", t("Stopped at a limit"), "trouble")
         elif turn.run.state is RunState.FAILED:
             self._say("run", "warning", t("The answer failed"), "trouble")
         else:
