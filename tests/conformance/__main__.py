@@ -11,10 +11,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 from tests.conformance.addresses import ENDPOINTS, cases
 from tests.conformance.fixture import PROTOCOLS, fixtures
+from tests.conformance.quits import Quits
 from tests.conformance.replay import at_every_byte, whole, with_crlf
 
 MODES = (("whole", whole), ("every byte", at_every_byte), ("crlf", with_crlf))
@@ -57,6 +60,21 @@ def addresses() -> int:
     return wrong
 
 
+async def quits(count: int) -> int:
+    """Quit in mid-stream so many times, in a folder of its own; returns how often something was left."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        loop = Quits(Path(folder) / "home", Path(folder) / "project", report=lambda line: print(line, flush=True))
+        await loop.run(count)
+    for line in loop.left:
+        print(line)
+    print(
+        f"{loop.done} quits in mid-stream in {time.monotonic() - began:.0f} s, the slowest in"
+        f" {loop.slowest * 1000:.0f} ms: {len(loop.left)} left a task, thread, socket, descriptor or process"
+    )
+    return len(loop.left)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance")
     parser.add_argument("what", nargs="?", choices=["all", "streams", "addresses", "quits"], default="all")
@@ -68,6 +86,8 @@ def main() -> int:
         wrong += asyncio.run(streams(protocols, "" if protocols else args.which))
     if args.what in ("all", "addresses"):
         wrong += addresses()
+    if args.what == "quits":
+        wrong += asyncio.run(quits(int(args.which or 50)))
     return 1 if wrong else 0
 
 

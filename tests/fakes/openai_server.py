@@ -227,6 +227,12 @@ class OpenAIServer:
             asked = [request.last_user[:80] for request in self.unscripted]
             raise AssertionError(f"chat requests without a scripted turn: {asked}")
 
+    @property
+    def connected_now(self) -> int:
+        """Connections that are open."""
+        with self._changed:
+            return len(self._connections)
+
     # for the handler -----------------------------------------------------------------------------------------------
 
     def accept(self, request: Request) -> Turn:
@@ -323,7 +329,7 @@ class Handler(BaseHTTPRequestHandler):
         turn = self.server.script.accept(request)
         try:
             if turn.before is not None:
-                turn.before.pass_through(self.server.script.closing)
+                self._wait_at(turn.before, request)
             if turn.status != 200:
                 self._json(turn.status, self.error(turn.error, "scripted"), turn.headers)
             elif body.get("stream"):
