@@ -20,8 +20,9 @@ from devflow.providers.retry import Retry
 from devflow.providers.sse import Patience, SseEvent
 from devflow.providers.transport import Transport
 
-VERSION = "2023-06-01"
 ORIGIN = "https://api.anthropic.com"
+NEWEST, ELSEWHERE = "2026-10-21", "2023-06-01"
+"""Versions of the API: the newest is what Anthropic asks for; gateways and local servers know the one before it."""
 PAUSES_MAX = 10
 """How often an answer that pauses is asked on; then it counts as cut, and the user can have it continued."""
 Blocks = Sequence[Mapping[str, Any]]
@@ -92,12 +93,7 @@ class Anthropic(ModelServer):
         return MessageAnswer(self._speaker(request))
 
     def _headers(self) -> dict[str, str]:
-        headers = {"anthropic-version": VERSION}
-        if self._key:
-            headers["x-api-key"] = self._key
-            if self.address.origin != ORIGIN:  # gateways that speak this API mostly take the other header
-                headers["Authorization"] = f"Bearer {self._key}"
-        return headers
+        return headers(self.address.origin, self._key)
 
     def _source(self, chunks: AsyncIterator[bytes], patience: Patience) -> AsyncGenerator[SseEvent, None]:
         return sse.events(chunks, patience, self.config.name, is_data=_is_data)
@@ -124,6 +120,14 @@ class Anthropic(ModelServer):
         most = row.get("max_tokens")
         if isinstance(most, int) and not isinstance(most, bool) and most > 0:
             self._limits[str(row["id"])] = most
+
+
+def headers(origin: str, key: str) -> dict[str, str]:
+    """The version and the key; gateways that speak this API mostly take the key in the other header."""
+    if origin == ORIGIN:
+        return {"anthropic-version": NEWEST, **({"x-api-key": key} if key else {})}
+    given = {"x-api-key": key, "Authorization": f"Bearer {key}"} if key else {}
+    return {"anthropic-version": ELSEWHERE, **given}
 
 
 def _is_data(event: SseEvent) -> bool:

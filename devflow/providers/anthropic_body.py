@@ -23,6 +23,9 @@ DEFAULT_LIMIT = 8_192
 LIMIT_MAX = 32_000
 """More than any answer needs, though some models would take more; in tokens."""
 LIMIT_MIN = 1_024
+ROOM_TO_THINK = 2_048
+"""Current Claude models may think before they answer, asked or not, and that counts: a title needs more than a title's
+tokens."""
 
 _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -81,7 +84,7 @@ def without(accepts: Accepts, body: Mapping[str, Any], complaint: str) -> Accept
 def _max_tokens(request: ModelRequest, limit: int | None) -> int:
     """Asked for, else as much as the model says that it writes, within what the window leaves."""
     if request.max_output_tokens is not None:
-        return request.max_output_tokens
+        return max(request.max_output_tokens, ROOM_TO_THINK if "claude" in request.model else 0)
     most = min(limit or DEFAULT_LIMIT, LIMIT_MAX)
     measure = request.measure
     if measure.window is not None:
@@ -150,7 +153,7 @@ def _assistant(turn: AssistantTurn, ids: _Ids) -> list[dict[str, Any]]:
     verbatim = _verbatim(turn)
     if verbatim is None:
         return [*_text(turn.text), *calls.values()]
-    return [calls[block["id"]] if block["type"] == "tool_use" else block for block in verbatim]
+    return [{**block, **calls[block["id"]]} if block["type"] == "tool_use" else block for block in verbatim]
 
 
 def _verbatim(turn: AssistantTurn) -> list[dict[str, Any]] | None:

@@ -24,7 +24,7 @@ from devflow.domain.request import (
     WireCall,
 )
 from devflow.providers import failures
-from devflow.providers.anthropic import PAUSES_MAX, Anthropic
+from devflow.providers.anthropic import PAUSES_MAX, Anthropic, headers
 from devflow.providers.probe import NOTE, examine
 from devflow.providers.retry import Retry
 from devflow.providers.transport import Transport
@@ -73,6 +73,16 @@ async def test_a_step_is_posted_with_the_key_and_the_version(server: RawServer, 
     assert request.headers["x-api-key"] == "sk-ant-1"
     assert request.headers["anthropic-version"] == "2023-06-01"
     assert b"sk-ant-1" not in request.body
+
+
+def test_anthropic_gets_its_newest_version_and_the_key_in_one_header_only() -> None:
+    assert headers("https://api.anthropic.com", "k") == {"anthropic-version": "2026-10-21", "x-api-key": "k"}
+    assert headers("https://api.anthropic.com", "") == {"anthropic-version": "2026-10-21"}
+
+
+def test_other_servers_get_the_version_that_they_know_and_the_key_in_either_header() -> None:
+    given = {"anthropic-version": "2023-06-01", "x-api-key": "k", "Authorization": "Bearer k"}
+    assert headers("https://gateway.example.com", "k") == given
 
 
 async def test_the_streams_bytes_may_be_cut_anywhere(server: RawServer, transport: Transport) -> None:

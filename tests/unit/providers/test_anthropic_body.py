@@ -16,7 +16,7 @@ from devflow.domain.request import (
     UserText,
     WireCall,
 )
-from devflow.providers.anthropic_body import DEFAULT_LIMIT, LIMIT_MAX, Accepts, messages_body, without
+from devflow.providers.anthropic_body import DEFAULT_LIMIT, LIMIT_MAX, ROOM_TO_THINK, Accepts, messages_body, without
 
 NOTE = ToolSpec("note", "Note it.", {"type": "object", "properties": {}})
 SCHEMA = {"candidates": {"type": "object"}}
@@ -50,6 +50,11 @@ def test_the_limit_of_the_answer_is_never_left_out() -> None:
     assert body()["max_tokens"] == DEFAULT_LIMIT
     assert body(limit=4_096)["max_tokens"] == 4_096
     assert body(limit=128_000)["max_tokens"] == LIMIT_MAX
+
+
+def test_a_short_answer_leaves_a_claude_model_room_to_think() -> None:
+    assert body(model="claude-x", max_output_tokens=200)["max_tokens"] == ROOM_TO_THINK
+    assert body(model="claude-x", max_output_tokens=4_000)["max_tokens"] == 4_000
 
 
 def test_the_limit_of_the_answer_stays_within_what_the_window_leaves() -> None:
@@ -125,6 +130,12 @@ def replayed(turn: AssistantTurn) -> Any:
 def test_thinking_goes_back_verbatim_in_its_place() -> None:
     turn = asked('{"a": 1}', text="I will.", replay={"adapter": "anthropic", "blocks": blocks()})
     assert replayed(turn) == blocks()
+
+
+def test_what_a_newer_api_puts_into_a_call_goes_back_too() -> None:
+    newer = [*blocks()[:3], {**blocks()[3], "caller": {"type": "direct"}}]
+    turn = asked('{"a": 1}', text="I will.", replay={"adapter": "anthropic", "blocks": newer})
+    assert replayed(turn) == newer
 
 
 def test_arguments_that_the_user_edited_go_back_as_edited() -> None:
