@@ -122,7 +122,8 @@ class Purpose(StrEnum):
 class Measure:
     """Estimated tokens of each part of the request (the context meter).
 
-    `trimmed` old messages were left out, and `shortened` outputs or calls are not whole, so that the rest fits.
+    `trimmed` old messages were left out, `shortened` outputs or calls are not whole, and the model was offered
+    `without_tools` tools less than there are, so that the rest fits.
     """
 
     system: int = 0
@@ -132,6 +133,7 @@ class Measure:
     window: int | None = None
     trimmed: int = 0
     shortened: int = 0
+    without_tools: int = 0
 
 
 @dataclass(frozen=True, slots=True)

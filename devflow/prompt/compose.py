@@ -29,6 +29,7 @@ from devflow.domain.tokens import estimate_tokens
 from devflow.prompt.budget import request_room
 from devflow.prompt.estimate import estimated, tokens_of, tokens_of_system, tokens_of_tools
 from devflow.prompt.history import Calls, Replays, ends_cut, folded, history
+from devflow.prompt.offered import offered
 from devflow.prompt.templates import Language, Templates, language_of
 from devflow.prompt.too_long import too_long
 from devflow.prompt.trim import Marks, Trimmed, trim
@@ -70,7 +71,9 @@ def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
     system = system_prompt(library, turn.skills, original)
     go_on = (UserText(templates.get(language, "continue")),) if ends_cut(turn.messages) else ()
     messages = history(turn.messages, turn.calls, templates=templates, language=language, replays=turn.replays)
-    trimmed = _trimmed(turn, system, _with_pages(messages, pages), go_on, _marks(templates, language))
+    messages = _with_pages(messages, pages)
+    tools = _offered(turn, system, messages)
+    trimmed = _trimmed(turn, system, tools, (messages, go_on), _marks(templates, language))
     request = ModelRequest(
         library=library,
         pages=pages,
@@ -78,7 +81,7 @@ def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
         system=system,
         messages=folded((*trimmed.messages, *go_on)),
         purpose=Purpose.CHAT,
-        tools=turn.tools,
+        tools=tools,
     )
     return replace(request, measure=_measure(request, turn, trimmed))
 
@@ -162,13 +165,29 @@ def _marks(templates: Templates, language: Language) -> Marks:
     return Marks(*(templates.get(language, name) for name in ("left_out", "left_out_part", "cut")))
 
 
+def _offered(turn: Turn, system: str, messages: Sequence[ChatMessage]) -> tuple[ToolSpec, ...]:
+    """The tools that have room beside what must stay whole."""
+    if turn.window is None:
+        return turn.tools
+    asked = next((tokens_of(message) for message in reversed(messages) if isinstance(message, UserText)), 0)
+    return offered(turn.tools, request_room(turn.window, turn.ratio) - tokens_of_system(system) - asked)
+
+
 def _trimmed(
-    turn: Turn, system: str, messages: tuple[ChatMessage, ...], go_on: tuple[ChatMessage, ...], marks: Marks
+    turn: Turn,
+    system: str,
+    tools: Sequence[ToolSpec],
+    path: tuple[tuple[ChatMessage, ...], tuple[ChatMessage, ...]],
+    marks: Marks,
 ) -> Trimmed:
-    """The messages that the window has room for; raises `TooLong` where what must stay whole has none."""
+    """The messages that the window has room for; raises `TooLong` where what must stay whole has none.
+
+    `path` is the history, and what is said after it to have a cut answer continued.
+    """
+    messages, go_on = path
     if turn.window is None:
         return Trimmed(messages)
-    room = request_room(turn.window, turn.ratio) - tokens_of_system(system) - tokens_of_tools(turn.tools)
+    room = request_room(turn.window, turn.ratio) - tokens_of_system(system) - tokens_of_tools(tools)
     trimmed = trim(messages, room - sum(tokens_of(message) for message in go_on), marks)
     if trimmed.over:
         raise too_long(turn.model, turn.window, turn.ratio, room, trimmed.messages)
@@ -192,4 +211,5 @@ def _measure(request: ModelRequest, turn: Turn, trimmed: Trimmed) -> Measure:
         window=turn.window,
         trimmed=trimmed.left_out,
         shortened=trimmed.shortened,
+        without_tools=len(turn.tools) - len(request.tools),
     )

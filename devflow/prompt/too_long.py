@@ -19,16 +19,14 @@ class TooLong(UserFacing):
 def too_long(model: str, window: int, ratio: float, room: int, left: Sequence[ChatMessage]) -> TooLong:
     """Name what is to blame: the prompt itself, the user's message, or the newest step. All numbers are estimates.
 
-    `room` is what system prompt, knowledge and tools leave, and `left` what could not be taken away, in estimated
+    `room` is what system prompt and knowledge leave, and `left` what could not be taken away, in estimated
     tokens.
     """
     about: dict[str, object] = {"model": model, "window": f"{window:,}"}
     if room <= 0:
         return TooLong(
-            N_("The window of {model} ({window} tokens) is too small for the instructions, knowledge and tools alone."),
-            N_(
-                "Choose a model with a larger window, or offer it fewer tools. A wrong window is set right in Settings."
-            ),
+            N_("The window of {model} ({window} tokens) is too small for the instructions and the knowledge alone."),
+            N_("Choose a model with a larger window."),
             **about,
         )
     asked = sum(tokens_of(message) for message in left if isinstance(message, UserText))

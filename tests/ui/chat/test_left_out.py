@@ -53,6 +53,9 @@ def test_the_words_name_what_was_left_out_and_nothing_else(paths: AppPaths) -> N
     assert left_out_words(t, None) == ""
     assert left_out_words(t, Measure(window=4_096)) == ""
     assert left_out_words(t, Measure(trimmed=1)) == "1 older message no longer fits the model's window and is left out"
+    assert left_out_words(t, Measure(without_tools=1)) == (
+        "1 tool has no room in the model's window and is not offered"
+    )
     both = left_out_words(t, Measure(trimmed=12, shortened=2))
     assert both == (
         "12 older messages no longer fit the model's window and are left out; 2 long outputs are shortened to fit"

@@ -180,9 +180,27 @@ def test_a_message_that_never_fitted_is_not_part_of_the_next_one() -> None:
 
 
 def test_a_window_too_small_for_the_prompt_itself_says_so() -> None:
-    tool = ToolSpec("t", LONG * 3, {"type": "object"})
-    with pytest.raises(TooLong, match="too small for the instructions, knowledge and tools"):
-        compose(user("Why?"), tools=(tool,), window=512)
+    with pytest.raises(TooLong, match="too small for the instructions and the knowledge"):
+        compose(user("Why?"), library=Injected(LONG, ()), window=512)
+
+
+def test_tools_that_a_small_window_has_no_room_for_are_not_offered_and_counted() -> None:
+    tools = tuple(ToolSpec(f"tool_{number}", LONG[:600], {"type": "object"}) for number in range(6))
+    small = compose(user("Why?"), tools=tools, window=2_048)
+    assert 0 < len(small.tools) < 6
+    assert small.tools == tools[: len(small.tools)], "the first ones first"
+    assert small.measure.without_tools == 6 - len(small.tools)
+    wide = compose(user("Why?"), tools=tools, window=32_000)
+    assert (wide.tools, wide.measure.without_tools) == (tools, 0)
+    assert compose(user("Why?"), tools=tools).tools == tools
+
+
+def test_a_long_question_comes_before_the_tools() -> None:
+    tools = tuple(ToolSpec(f"tool_{number}", LONG[:600], {"type": "object"}) for number in range(6))
+    question = LONG[:1_300] * 3
+    request = compose(user(question), tools=tools, window=2_600)
+    assert request.messages == (UserText(question),)
+    assert request.tools == ()
 
 
 def test_the_question_of_a_cut_answer_stays_when_the_model_is_asked_to_go_on() -> None:

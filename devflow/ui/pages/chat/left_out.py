@@ -12,8 +12,8 @@ from devflow.ui.pages.chat.lines import Line
 
 
 def left_out_words(t: Translator, measure: Measure | None) -> str:
-    """Empty where the whole conversation was sent."""
-    if measure is None or not (measure.trimmed or measure.shortened):
+    """Empty where everything was sent."""
+    if measure is None or not (measure.trimmed or measure.shortened or measure.without_tools):
         return ""
     older = t.n(
         "{count} older message no longer fits the model's window and is left out",
@@ -25,9 +25,13 @@ def left_out_words(t: Translator, measure: Measure | None) -> str:
         "{count} long outputs are shortened to fit",
         measure.shortened,
     )
-    if measure.trimmed and measure.shortened:
-        return t("{older}; {long}", older=older, long=long)
-    return older if measure.trimmed else long
+    tools = t.n(
+        "{count} tool has no room in the model's window and is not offered",
+        "{count} tools have no room in the model's window and are not offered",
+        measure.without_tools,
+    )
+    parts = ((older, measure.trimmed), (long, measure.shortened), (tools, measure.without_tools))
+    return t.p("list", "; ").join(words for words, count in parts if count)
 
 
 class LeftOutLine(Line):

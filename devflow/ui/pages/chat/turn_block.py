@@ -11,7 +11,7 @@ from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.answer_block import AnswerBlock, References
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.end_line import EndLine
-from devflow.ui.pages.chat.left_out import LeftOutLine
+from devflow.ui.pages.chat.left_out import LeftOutLine, left_out_words
 from devflow.ui.pages.chat.lines import LINE, RetrievalLine, WaitingLine
 from devflow.ui.pages.chat.live_text import LiveTexts
 from devflow.ui.pages.chat.message_bar import Act, ActBar, SiblingSwitch, act_menu
@@ -72,7 +72,7 @@ class TurnBlock(QWidget):
 
     def _show_left_out(self) -> None:
         measure = self.turn.run.measure if self.turn.run is not None else None
-        if self._left_out is None and measure is not None and (measure.trimmed or measure.shortened):
+        if self._left_out is None and left_out_words(self._ctx.t, measure):
             self._left_out = LeftOutLine(self._ctx)
             self._column.insertWidget(self._column.indexOf(self._under) + 1, self._left_out)
         if self._left_out is not None:
