@@ -17,14 +17,15 @@ COMMANDS = {
     "knowledge": "the library: list, search, add, review",
     "config": "read and change the settings",
     "provider": "the model servers: list, add, test, remove",
+    "mcp-servers": "MCP servers, whose tools the assistant may use: list, import, test, remove",
     "extract": "distil a conversation into candidates now",
     "backup": "copy the database, also while it is in use",
     "restore": "put a backup in the database's place",
     "doctor": "check the database, the index, keys and servers",
 }
-"""Each is a module here with `add(parser)`, which adds its arguments and sets `run`, a coroutine function of (core,
-args, output) that returns the exit code, or `run_alone`, a function of (paths, args, output) for what must work without
-a database."""
+"""Each is a module here (`-` is `_` there) with `add(parser)`, which adds its arguments and sets `run`, a coroutine
+function of (core, args, output) that returns the exit code, or `run_alone`, a function of (paths, args, output) for
+what must work without a database."""
 
 
 class WrongUsage(UserFacing):
@@ -54,7 +55,9 @@ def build(words: Sequence[str]) -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name, about in COMMANDS.items():
         if name in words:
-            import_module(f"devflow.cli.{name}").add(commands.add_parser(name, help=about, parents=[_later_options()]))
+            import_module(f"devflow.cli.{name.replace('-', '_')}").add(
+                commands.add_parser(name, help=about, parents=[_later_options()])
+            )
         else:
             commands.add_parser(name, help=about)
     return parser
