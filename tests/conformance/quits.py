@@ -107,7 +107,7 @@ class Quits:
         await _words(core, await self._send(core))
 
     async def _reach_fast(self, core: Core, server: OpenAIServer, mark: str) -> None:
-        server.script(Turn(["word "] * 20_000))
+        server.script(Turn(["word "] * 2_000))
         await _words(core, await self._send(core), many=5)
 
     async def _reach_before(self, core: Core, server: OpenAIServer, mark: str) -> None:

@@ -9,14 +9,20 @@ import statistics
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 
+from devflow.app.core import opened
+from devflow.app.paths import app_paths
+from devflow.domain.events import TextArrived
+from devflow.domain.provider import ProviderDraft
 from devflow.domain.request import TextChunk
+from devflow.domain.run import RunState
 from devflow.providers.protocol import Provider
 from devflow.providers.transport import Transport
 from tests.conformance.fixture import FOLDER, PROTOCOLS, TYPES, read
-from tests.conformance.replay import provider
+from tests.conformance.replay import ADAPTER, provider
 from tests.fakes.raw_server import RawServer, Received
 from tests.fakes.requests import chat
 
@@ -189,3 +195,35 @@ async def test_stops_between_two_chunks_leave_the_pool_usable_and_nothing_to_col
     await transport.aclose()
     gc.collect()
     assert complaints == []
+
+
+async def test_the_stop_of_a_run_closes_its_connection_within_100_ms_and_once(
+    protocol: str, server: RawServer, home: Path
+) -> None:
+    """The whole way from the Stop button's call: run, step, stream, socket."""
+    loop = asyncio.get_running_loop()
+    closed, stopped = [], []
+    async with opened(app_paths(home)) as core:
+        window = {"context_window": 8_000}  # nobody needs to be asked for it
+        draft = ProviderDraft("Server", server.origin, adapter=ADAPTER[protocol], models=("m",), settings=window)
+        await core.models.add(draft)
+        arrived = asyncio.Event()
+        core.hub.subscribe(lambda event: arrived.set() if isinstance(event, TextArrived) else None)
+        for _ in range(5):
+            arrived.clear()
+            server.answer(beginning(protocol), asyncio.Event(), kind=TYPES[protocol])
+            conversation = await core.conversations.create()
+            run = await core.turns.send(conversation.id, "Go on.")
+            await asyncio.wait_for(arrived.wait(), 10)
+            request = server.received[-1]
+            began = loop.time()
+            stops = asyncio.gather(*(core.turns.cancel(run.id) for _ in range(2)))
+            await asyncio.wait_for(request.gone.wait(), 5)
+            closed.append(loop.time() - began)
+            assert {one.state for one in await stops} == {RunState.CANCELLED}
+            stopped.append(loop.time() - began)
+        server.answer(whole(protocol), kind=TYPES[protocol])
+        run = await core.turns.send(conversation.id, "And now?")
+        assert (await core.turns.wait(run.id)).state is RunState.COMPLETED
+    assert statistics.median(closed) < STOP_S
+    assert statistics.median(stopped) < 2 * STOP_S  # its row is written by then
