@@ -161,7 +161,7 @@ def _servers_of(value: Any) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     if not isinstance(value, dict):
         raise BadImport(
             N_("The file holds no object of MCP servers."),
-            N_('It looks like {"mcpServers": {"name": {"command": …}}}.'),
+            N_("It holds mcpServers, by name, each with a command or a url."),
         )
     within = value.get("mcp") if isinstance(value.get("mcp"), dict) else value  # VS Code's settings.json
     assert isinstance(within, dict)
@@ -171,7 +171,7 @@ def _servers_of(value: Any) -> tuple[Mapping[str, Any], tuple[str, ...]]:
             if not isinstance(servers, dict):
                 raise BadImport(
                     N_("{key} is not an object of servers by name."),
-                    N_('It looks like {"mcpServers": {"name": {"command": …}}}.'),
+                    N_("It holds mcpServers, by name, each with a command or a url."),
                     key=key,
                 )
             break
@@ -179,7 +179,7 @@ def _servers_of(value: Any) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         if not value or not all(isinstance(row, dict) and _how(row) for row in value.values()):
             raise BadImport(
                 N_("The file has neither mcpServers nor servers."),
-                N_('It looks like {"mcpServers": {"name": {"command": …}}}.'),
+                N_("It holds mcpServers, by name, each with a command or a url."),
             )
         key, servers = "", value
     if not servers:
@@ -271,7 +271,7 @@ def _values(name: str, value: Any, field: str) -> dict[str, str]:
         return {}
     plain = isinstance(value, dict) and all(isinstance(each, str | int | float | bool) for each in value.values())
     if not plain:
-        raise _bad(N_("The {what} of {name} is not an object of texts."), name, what=field)
+        raise _bad(N_("The {part} of {name} is not an object of texts."), name, part=field)
     return {str(key): str(each).lower() if isinstance(each, bool) else str(each) for key, each in value.items()}
 
 

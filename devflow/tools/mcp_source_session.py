@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 from devflow import __version__
 from devflow.domain.errors import UserFacing
+from devflow.domain.messages import N_
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.providers.transport import Network
 from devflow.tools import mcp_offered, mcp_state
@@ -176,8 +177,8 @@ class Session:
         self._stop.set()
         await asyncio.wait({life}, timeout=2)
         problem = self.state.problem
-        reason = str(problem.params.get("reason", "")) if problem is not None else ""
-        return mcp_state.ended_in_call(self.server.name, reason or "the connection is gone")
+        reason = str(problem.params.get("what", "")) if problem is not None else ""
+        return mcp_state.ended_in_call(self.server.name, reason or N_("the connection is gone"))
 
     # a life --------------------------------------------------------------------------------------------------------
 
@@ -202,7 +203,7 @@ class Session:
         finally:
             self._client, self._scope, self.offered = None, None, ()
             if not started.done():
-                started.set_exception(problem or mcp_state.not_started(self.server.name, "it was stopped"))
+                started.set_exception(problem or mcp_state.not_started(self.server.name, N_("it was stopped")))
             if problem is not None:
                 self._hold_back()
                 self._set(ServerState(Phase.FAILED, problem=problem))
@@ -328,19 +329,19 @@ class Session:
             return transport.why
         match failure:
             case FileNotFoundError():
-                return "there is no such program or folder"
+                return N_("there is no such program or folder")
             case OSError(strerror=str() as words):
                 return words
             case MCPError() if failure.code != mcp_types.CONNECTION_CLOSED and not said:
                 return _tidy(failure.message)
             case ValidationError():
-                return "what it sends is not MCP"
+                return N_("what it sends is not MCP")
             case _:
                 pass
         if code:
             how = f"exit code {code}" if code > 0 else f"signal {-code}"
             return f"{how}: {said}" if said else how
-        return said or (_tidy(str(failure)) if failure is not None else "") or "it closed the connection"
+        return said or (_tidy(str(failure)) if failure is not None else "") or N_("it closed the connection")
 
     def _hold_back(self) -> None:
         """After the second failure in a row it is left alone for a while, longer each time."""

@@ -23,6 +23,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from devflow.domain.messages import N_
 from devflow.domain.redaction import redact
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.tools.mcp_expand import Launch
@@ -121,12 +122,12 @@ class StdioTransport:
                     try:
                         line = await process.stdout.readline()
                     except ValueError:
-                        self.why = f"it sent a message of more than {MESSAGE_MAX // 1024 // 1024} MB"
+                        self.why = N_("it sent a message of more than 8 MB")
                         break
                     if not line:
                         break
                     if rate.is_exceeded():
-                        self.why = "it sends messages without end"
+                        self.why = N_("it sends messages without end")
                         break
                     message = _message(line)
                     stray = 0 if message is not None else stray + bool(line.strip())
@@ -135,7 +136,7 @@ class StdioTransport:
                     elif line.strip():
                         self._note("stdout", line)
                         if stray > STRAY_MAX:
-                            self.why = "what it sends is not MCP"
+                            self.why = N_("what it sends is not MCP")
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
             pass  # the session has let go
         finally:

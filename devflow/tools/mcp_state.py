@@ -47,12 +47,15 @@ class McpFailed(UserFacing):
     code = "mcp_failed"
 
 
+# A reason is called `what` in the sentence, so that one that is known beforehand is said in the reader's language.
+
+
 def not_started(name: str, reason: str) -> McpUnavailable:
     return McpUnavailable(
-        N_("The MCP server {name} could not be started: {reason}."),
+        N_("The MCP server {name} could not be started: {what}."),
         N_("Check it in Settings, under Tools."),
         name=name,
-        reason=reason,
+        what=reason,
     )
 
 
@@ -67,19 +70,19 @@ def too_slow(name: str, seconds: float) -> McpUnavailable:
 
 def ended(name: str, reason: str) -> McpUnavailable:
     return McpUnavailable(
-        N_("The MCP server {name} ended: {reason}."),
+        N_("The MCP server {name} ended: {what}."),
         N_("It is started again when it is next needed."),
         name=name,
-        reason=reason,
+        what=reason,
     )
 
 
 def ended_in_call(name: str, reason: str) -> McpFailed:
     return McpFailed(
-        N_("The MCP server {name} ended during the call ({reason}); the call may have had an effect."),
+        N_("The MCP server {name} ended during the call ({what}); the call may have had an effect."),
         N_("It is started again when it is next needed."),
         name=name,
-        reason=reason,
+        what=reason,
     )
 
 
@@ -93,7 +96,7 @@ def no_answer(name: str, seconds: float) -> McpFailed:
 
 
 def refused(name: str, reason: str) -> McpFailed:
-    return McpFailed(N_("The MCP server {name} refused the call: {reason}"), "", name=name, reason=reason)
+    return McpFailed(N_("The MCP server {name} refused the call: {what}"), "", name=name, what=reason)
 
 
 def not_understood(name: str) -> McpFailed:
