@@ -21,6 +21,10 @@ Replays = Mapping[str, Mapping[str, Any]]
 """What the model that is asked wants back verbatim, by the id of its message."""
 
 
+_FOREIGN = "mcp__"
+"""Tools of MCP servers: what they say of a failure is not our sentence, so it stands inside the fence."""
+
+
 def history(
     messages: Sequence[Message],
     calls: Calls,
@@ -81,6 +85,9 @@ def _told(call: ToolCall, templates: Templates, language: Language) -> str:
         case CallState.DONE:
             return _fenced(call, templates, language)
         case CallState.FAILED:
+            if call.tool.startswith(_FOREIGN):
+                said = replace(call, result=f"{call.error}\n\n{call.result}".strip())
+                return f"{templates.get(language, 'failed_foreign')}\n\n{_fenced(said, templates, language)}"
             failed = templates.fill(language, "failed", error=with_hidden_shown(call.error))
             return f"{failed}\n\n{_fenced(call, templates, language)}" if call.result else failed
         case CallState.DENIED:
