@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from devflow.agent.engine import Engine
-from devflow.agent.untrusted import has_read_untrusted
 from devflow.domain.conversation import Conversation, Message, Usage
 from devflow.domain.request import ModelRequest
 from devflow.domain.run import Run, ToolCall
@@ -44,11 +43,6 @@ class Scene:
     replays: Mapping[str, Mapping[str, Any]]
     question: str
     only: tuple[str, ...] | None
-
-    @property
-    def read_untrusted(self) -> bool:
-        """Whether text from outside stands above the step: then rules for writing and running ask again."""
-        return has_read_untrusted(self.calls)
 
 
 def scene_of(session: Session, run_id: str) -> Scene:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from devflow.agent.engine import Engine
-from devflow.agent.untrusted import read_untrusted_above
+from devflow.agent.untrusted import has_read_untrusted
 from devflow.domain.conversation import Conversation
 from devflow.domain.errors import Refused
 from devflow.domain.messages import N_
@@ -134,7 +134,8 @@ async def _context(engine: Engine, call: ToolCall) -> tuple[ToolContext, Tool]:
 def _scene(session: Session, call: ToolCall) -> tuple[Conversation, tuple[str, ...] | None, bool]:
     run = runs.get(session, call.run_id)
     conversation = conversations.get(session, run.conversation_id)
-    return conversation, runs.tools_of(session, run.id), read_untrusted_above(session, call.message_id)
+    untrusted = has_read_untrusted(session, conversation.id, call.message_id, run.id)
+    return conversation, runs.tools_of(session, run.id), untrusted
 
 
 def _tool(engine: Engine, context: ToolContext, only: tuple[str, ...] | None, call: ToolCall) -> Tool:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from devflow.agent.asking import Asking, scene_of
+from devflow.agent.asking import Asking, Scene, scene_of
 from devflow.agent.calls import prepare_calls
 from devflow.agent.citing import record_citations
 from devflow.agent.engine import Engine
 from devflow.agent.mending import settle_failed
 from devflow.agent.problems import empty_answer, output_limit, problem_of, refused
+from devflow.agent.untrusted import has_read_untrusted
 from devflow.domain.conversation import Message, MessageState, Role, Usage
 from devflow.domain.errors import UserFacing
 from devflow.domain.events import MessageStarted, TextArrived
@@ -37,6 +38,7 @@ from devflow.providers.protocol import Provider
 from devflow.store import conversations, runs
 from devflow.store.database import Database, Unit
 from devflow.store.runs import NewCall
+from devflow.tools.tool import Tool, ToolContext
 
 ANSWER_MAX = 1_000_000
 """Characters of one answer, thinking included: a model that never stops is stopped, and can be continued."""
@@ -48,9 +50,7 @@ CHECKPOINT_S = 1.0
 async def reply(engine: Engine, run_id: str) -> None:
     """Do the step that `loop` has claimed. A failure that the user can act on ends the run with its problem."""
     scene = await engine.db.read(lambda session: scene_of(session, run_id))
-    context = await engine.tool_context(
-        scene.conversation.id, scene.conversation.project, read_untrusted=scene.read_untrusted, only=scene.only
-    )
+    context = await engine.tool_context(scene.conversation.id, scene.conversation.project, only=scene.only)
     tools = engine.tools(context, scene.only)
     answer = _Answer(engine, scene.run, scene.path[-1])
     try:
@@ -64,8 +64,18 @@ async def reply(engine: Engine, run_id: str) -> None:
     if problem := _shortcoming(answer, end):
         await answer.fail(problem)
         return
-    calls = await prepare_calls(answer.calls, tools, context, unattended=scene.only is not None)
+    calls = await _prepared(engine, scene, tools, context, answer.calls) if answer.calls else ()
     await answer.complete(calls)
+
+
+async def _prepared(
+    engine: Engine, scene: Scene, tools: Mapping[str, Tool], context: ToolContext, asked: Sequence[CallChunk]
+) -> tuple[NewCall, ...]:
+    """What the model asked for as rows; what it has read by now, this step's pages too, decides which rules hold."""
+    at = scene.conversation.id, scene.path[-1].id, scene.run.id
+    untrusted = await engine.db.read(lambda session: has_read_untrusted(session, *at))
+    seen = replace(context, read_untrusted=untrusted)
+    return await prepare_calls(asked, tools, seen, unattended=scene.only is not None)
 
 
 async def _ask(answer: _Answer, provider: Provider, asking: Asking) -> StreamEnd | None:

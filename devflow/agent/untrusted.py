@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
+from devflow.domain.conversation import Message
+from devflow.domain.request import Injected
 from devflow.domain.run import CallState, ToolCall
-from devflow.store import conversations, runs
+from devflow.store import conversations, receipts, runs
 from devflow.store.database import Session
 
 OWN_WORDS = frozenset({"knowledge_search", "propose_knowledge", "write_file", "edit_file", "current_knowledge_base"})
@@ -13,15 +15,20 @@ OWN_WORDS = frozenset({"knowledge_search", "propose_knowledge", "write_file", "e
 version or of an MCP server, may bring words of somebody else."""
 
 
-def has_read_untrusted(calls: Mapping[str, tuple[ToolCall, ...]]) -> bool:
-    """Whether any of these calls has brought text from outside, a failure's words included."""
-    return any(_has_read(call) for each in calls.values() for call in each)
-
-
-def read_untrusted_above(session: Session, message_id: str) -> bool:
-    """The same for the path down to that message, from the beginning of the conversation."""
+def has_read_untrusted(session: Session, conversation_id: str, message_id: str, run_id: str) -> bool:
+    """Whether the path down to that message, from the conversation's beginning, or the run that is at it, has brought
+    text from outside: a call's output, a failure's words included, or pages that were put before the model.
+    """
     path = conversations.path_to(session, message_id)
-    return has_read_untrusted(runs.calls_of(session, [message.id for message in path]))
+    calls = runs.calls_of(session, [message.id for message in path])
+    if any(_has_read(call) for each in calls.values() for call in each):
+        return True
+    given = receipts.of_conversation(session, conversation_id, _runs_of(path, run_id))
+    return any(isinstance(receipt.pages, Injected) for receipt in given)
+
+
+def _runs_of(path: Sequence[Message], run_id: str) -> set[str]:
+    return {run_id, *(message.run_id for message in path if message.run_id is not None)}
 
 
 def _has_read(call: ToolCall) -> bool:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import select
 
 from devflow.agent.turns import Decision
 from devflow.domain.conversation import Message, MessageState
@@ -14,7 +15,7 @@ from devflow.domain.receipt import Phase
 from devflow.domain.run import CallState, RunState, ToolCall, arguments_hash
 from devflow.store import runs
 from devflow.store.database import Session, Unit
-from devflow.store.schema import ToolCallRow
+from devflow.store.schema import MessageRow, ReceiptRow, ToolCallRow
 from devflow.tools.policy import Effect, Rule
 from devflow.tools.refusal import ToolRefused
 from devflow.tools.rules import add_rule, read_rules, remove_rule
@@ -283,7 +284,7 @@ async def reaches(bench: Bench, run_id: str, state: RunState) -> None:
         while True:
             if (await bench.core.conversations.run(run_id)).state is state:
                 return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0)
 
 
 # rule 4: denials and rules -------------------------------------------------------------------------------------------
@@ -432,6 +433,24 @@ async def test_rule_4_after_text_from_outside_an_allowing_rule_asks_again_unless
     assert (await bench.ask(conversation, "And again.")).state is RunState.COMPLETED
 
 
+async def test_rule_4_pages_before_the_model_are_text_from_outside_too(bench: Bench, server: OpenAIServer) -> None:
+    await add_rule(bench.core.settings, Rule(Effect.ALLOW, "write_file", str(bench.workspace), "a.txt"))
+    server.script(Turn(calls=[write(content="1\n")]), "First.", Turn(calls=[write()]), "Done.")
+    conversation = await bench.conversation(project=True)
+    assert (await bench.ask(conversation, "How is a.txt written?")).state is RunState.COMPLETED
+    await bench.core.db.write(lambda unit: give_pages(unit, conversation.id))
+    run = await bench.ask(conversation, "And again?")
+    assert run.state is RunState.AWAITING_APPROVAL
+
+
+def give_pages(unit: Unit, conversation_id: str) -> None:
+    """The conversation's first receipt as one that put a page before the model."""
+    rows = unit.session.scalars(select(ReceiptRow).where(ReceiptRow.conversation_id == conversation_id))
+    row = rows.first()
+    assert row is not None
+    row.pages = {"is": "injected", "block": "A page says.", "items": [], "dropped": []}
+
+
 # rule 5: cancelling and limits ---------------------------------------------------------------------------------------
 
 
@@ -490,7 +509,7 @@ async def executing(bench: Bench, call_id: str) -> None:
         while True:
             if await bench.core.db.read(lambda session: runs.call(session, call_id).state) is CallState.EXECUTING:
                 return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0)
 
 
 # rule 6: a resumed run has the library of now ------------------------------------------------------------------------
@@ -557,10 +576,6 @@ async def test_rule_7_a_complete_message_and_its_calls_are_one_transaction(bench
 
 def answers(session: Session, conversation_id: str) -> list[tuple[str, int]]:
     """State and number of calls of each answer there is."""
-    from sqlalchemy import select
-
-    from devflow.store.schema import MessageRow
-
     rows = session.scalars(
         select(MessageRow).where(MessageRow.conversation_id == conversation_id, MessageRow.role == "assistant")
     )
@@ -594,7 +609,7 @@ async def stored(bench: Bench, conversation_id: str, wanted: Callable[[Message],
             path = await bench.core.conversations.path(conversation_id)
             if path.messages and path.messages[-1].run_id is not None and wanted(path.messages[-1]):
                 return path.messages[-1]
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0)
 
 
 # rule 8: states, and ways on -----------------------------------------------------------------------------------------
