@@ -10,6 +10,7 @@ from devflow.domain.events import ExtractionChanged, RunChanged
 from devflow.domain.knowledge import Status
 from devflow.domain.run import RunState
 from devflow.providers import urls
+from devflow.tools.mcp_state import Phase
 from devflow.ui.context import UiContext
 from devflow.ui.models.troubled import Troubled
 from devflow.ui.widgets.rail import RailButton
@@ -30,6 +31,7 @@ class StatusFeed(QObject):
         ctx.events.settings_changed.connect(self.refresh_provider)
         ctx.events.extraction_changed.connect(self._extraction)
         ctx.events.run_changed.connect(self._run_changed)
+        ctx.events.tool_servers_changed.connect(self.refresh_tools)
         self._troubled.changed.connect(self.refresh_provider)
 
     def refresh(self) -> None:
@@ -41,6 +43,9 @@ class StatusFeed(QObject):
 
     def refresh_provider(self, _ids: object = None) -> None:
         self._ctx.tasks.launch(self._provider(), what="read the provider", owner=self)
+
+    def refresh_tools(self, _event: object = None) -> None:
+        self._ctx.tasks.launch(self._tools(), what="look at the MCP servers", owner=self)
 
     async def _count(self) -> None:
         t, say = self._ctx.t, self._ctx.shell.set_status
@@ -68,6 +73,19 @@ class StatusFeed(QObject):
         tone = "trouble" if choice.provider_id in self._troubled else "good"
         say("provider", "dot", place, tone, "settings:providers")
         say("extraction", "download", await self._extraction_at_rest(), "", "settings:knowledge")
+
+    async def _tools(self) -> None:
+        """An MCP server that a conversation has to do without, or waits for; nothing while all is well."""
+        t, say, mcp = self._ctx.t, self._ctx.shell.set_status, self._ctx.services.mcp
+        states = [(server.name, mcp.state(server).phase) for server in await mcp.servers.list() if server.enabled]
+        failed = [name for name, phase in states if phase is Phase.FAILED]
+        starting = [name for name, phase in states if phase is Phase.STARTING]
+        if failed:
+            say("tools", "warning", t("No tools of {names}", names=", ".join(failed)), "trouble", "settings:tools")
+        elif starting:
+            say("tools", "half-disc", t("Starting {names}", names=", ".join(starting)), "busy", "settings:tools")
+        else:
+            say("tools", "", "", "", "")
 
     def _run_changed(self, event: RunChanged) -> None:
         if event.state in (RunState.FAILED, RunState.COMPLETED):

@@ -160,3 +160,15 @@ async def test_a_tool_of_a_server_asks_in_the_chat_and_runs_when_it_is_allowed(
         await person.clicks("approveButton")
         await person.is_answered("All done.")
         assert person.reads("notes: echo")
+
+
+async def test_the_status_line_says_which_server_a_conversation_does_without(
+    start: Start, server: OpenAIServer
+) -> None:
+    async with start() as person:
+        await person.connect_by_service(server)
+        await person.core.mcp.servers.add(odd("dies", name="dead"))
+        server.script("I can do without.")
+        await person.asks("Answer.")
+        await person.is_answered("I can do without.")
+        await person.sees("No tools of dead", on="statusLine")

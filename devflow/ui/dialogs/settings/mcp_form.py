@@ -47,7 +47,7 @@ class McpForm(QDialog):
         self.values.setTabChangesFocus(True)
         self.values.setFont(ctx.theme.font("code"))
         self.values.setFixedHeight(84)
-        self.patience = SpinBox(name=t("Longest call"), low=1, high=3600, suffix=t(" s"), width=96)
+        self.patience = SpinBox(name=t("Longest call, in seconds"), low=1, high=3600, width=80)
         self.patience.setObjectName("mcpPatience")
         self._fields: dict[str, QWidget] = {
             "name": self.name,
@@ -195,7 +195,7 @@ class McpForm(QDialog):
         column.addSpacing(8)
         row = QHBoxLayout()
         row.setSpacing(8)
-        row.addWidget(Label(t("Longest call"), "small", "muted"))
+        row.addWidget(Label(t("Longest call, in seconds"), "small", "muted"))
         row.addWidget(self.patience)
         row.addStretch(1)
         column.addLayout(row)
