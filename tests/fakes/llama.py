@@ -53,11 +53,15 @@ _TEMPLATE = """{%- if tools %}
 
 
 class LlamaServer:
-    """Start with `with`, or `start` and `close`. `key` demands that bearer token; `context` is in tokens."""
+    """Start with `with`, or `start` and `close`. `key` demands that bearer token; `context` is in tokens.
 
-    def __init__(self, *, key: str = "", context: int = CONTEXT) -> None:
+    With `embeddings` it makes vectors too, of the same model: good for nothing but their wire.
+    """
+
+    def __init__(self, *, key: str = "", context: int = CONTEXT, embeddings: bool = False) -> None:
         self._key = key
         self._context = context
+        self._embeddings = embeddings
         self._process: subprocess.Popen[str] | None = None
         self.port = 0
 
@@ -72,6 +76,7 @@ class LlamaServer:
     def start(self) -> None:
         """Start it, at the same port as before if it ran before; returns when it answers."""
         command = [sys.executable, "-m", "tests.fakes.llama", str(self.port), str(self._context), self._key]
+        command += ["embeddings"] if self._embeddings else []
         environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
         self._process = subprocess.Popen(
             command,
@@ -129,7 +134,7 @@ def model_file() -> Path:
     return next(Path(spec.origin).parent.glob("*.gguf"))
 
 
-def serve(port: int, context: int, key: str) -> Any:
+def serve(port: int, context: int, key: str, *, embeddings: bool = False) -> Any:
     """Start the server in this process; it lives as long as the returned object."""
     import xllamacpp
 
@@ -148,6 +153,9 @@ def serve(port: int, context: int, key: str) -> Any:
     params.chat_template = _TEMPLATE
     params.use_jinja = True
     params.sampling.seed = 7
+    if embeddings:
+        params.embedding = True
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     if key:
         params.api_keys = [key]
     return xllamacpp.Server(params), params.port
@@ -161,7 +169,7 @@ def _free_port() -> int:
 
 def main() -> None:
     port, context, key = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    running, port = serve(port, context, key)
+    running, port = serve(port, context, key, embeddings="embeddings" in sys.argv[4:])
     print("PORT", getattr(running, "listening_address", "").rpartition(":")[2] or port, flush=True)
     sys.stdin.read()  # until whoever started us closes it, or ends
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -26,6 +27,7 @@ from devflow.domain.request import (
 )
 from devflow.providers import failures
 from devflow.providers.anthropic import Anthropic
+from devflow.providers.embeddings import NotOffered
 from devflow.providers.openai_compat import OpenAICompat
 from devflow.providers.probe import examine
 from devflow.providers.transport import Transport
@@ -39,7 +41,7 @@ STORY = "Tell a long story about a lighthouse keeper and the sea."
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LlamaServer]:
-    with LlamaServer() as running:
+    with LlamaServer(embeddings=True) as running:
         yield running
 
 
@@ -107,6 +109,50 @@ async def test_tool_calls_arrive_whole(server: LlamaServer, transport: Transport
     assert events[-1] == StreamEnd(FinishReason.TOOL_CALLS, "tool_calls")
 
 
+async def test_a_tool_that_takes_very_long_texts_is_called_well(server: LlamaServer, transport: Transport) -> None:
+    """Its grammar cannot hold such a limit; sent all the same, the call came back as loose text."""
+    tool = ToolSpec(
+        "write_file",
+        "Write a file.",
+        {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "enum": ["notes.txt"]},
+                "content": {"type": "string", "maxLength": 1_000_000},
+            },
+            "required": ["path", "content"],
+        },
+    )
+    request = chat(
+        "Write one word into notes.txt.", model=MODEL, tools=(tool,), require_tool="write_file", max_output_tokens=200
+    )
+    with contextlib.suppress(failures.CutArguments):  # a long text is no failure of the wire
+        events = [event async for event in provider(server, transport).stream(request)]
+        call = next(event for event in events if isinstance(event, CallChunk))
+        assert json.loads(call.arguments)["path"] == "notes.txt"
+
+
+async def test_texts_become_vectors_in_batches_and_in_order(server: LlamaServer, transport: Transport) -> None:
+    embedder = provider(server, transport).embedder(MODEL)
+    assert embedder is not None
+    words = [f"lighthouse number {number}" for number in range(40)]
+    vectors = await embedder.embed(words)
+    assert (len(vectors), embedder.dimension) == (40, 576)
+    (again,) = await embedder.embed(words[37:38])
+    assert again == pytest.approx(vectors[37], abs=1e-3)
+    assert again != pytest.approx(vectors[36], abs=1e-3)
+    with pytest.raises(failures.ContextOverflow, match="too long for the embedding model"):
+        await embedder.embed(["word " * 4_000])
+
+
+async def test_a_server_started_without_embeddings_says_so(transport: Transport) -> None:
+    with LlamaServer() as server:
+        embedder = provider(server, transport).embedder(MODEL)
+        assert embedder is not None
+        with pytest.raises(NotOffered, match="does not support embeddings"):
+            await embedder.embed(["text"])
+
+
 async def test_structured_output_obeys_its_schema(server: LlamaServer, transport: Transport) -> None:
     schema = {
         "type": "object",
@@ -140,6 +186,7 @@ async def test_the_test_of_a_provider_says_each_thing_by_itself(server: LlamaSer
         Probe.MODELS: LineState.OK,
         Probe.STREAMING: LineState.OK,
         Probe.TOOLS: LineState.OK,
+        Probe.EMBEDDINGS: LineState.OK,
     }
     assert report.usable
     assert {line.what for line in said} == set(Probe)

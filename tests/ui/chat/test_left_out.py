@@ -58,5 +58,5 @@ def test_the_words_name_what_was_left_out_and_nothing_else(paths: AppPaths) -> N
     )
     both = left_out_words(t, Measure(trimmed=12, shortened=2))
     assert both == (
-        "12 older messages no longer fit the model's window and are left out; 2 long outputs are shortened to fit"
+        "12 older messages no longer fit the model's window and are left out · 2 long outputs are shortened to fit"
     )

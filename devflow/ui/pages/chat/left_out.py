@@ -31,7 +31,7 @@ def left_out_words(t: Translator, measure: Measure | None) -> str:
         measure.without_tools,
     )
     parts = ((older, measure.trimmed), (long, measure.shortened), (tools, measure.without_tools))
-    return t.p("list", "; ").join(words for words, count in parts if count)
+    return " · ".join(words for words, count in parts if count)
 
 
 class LeftOutLine(Line):
