@@ -80,11 +80,15 @@ class Conversations:
         *,
         origin: Origin = Origin.WINDOW,
         project_id: str | None = None,
+        kb_id: str | None = None,
         model: ModelChoice | None = None,
         retrieval: bool = True,
     ) -> Conversation:
+        """`kb_id`: the knowledge base that it belongs to for good."""
         return await self._db.write(
-            lambda unit: table.create(unit, origin=origin, project_id=project_id, model=model, retrieval=retrieval)
+            lambda unit: table.create(
+                unit, origin=origin, project_id=project_id, kb_id=kb_id, model=model, retrieval=retrieval
+            )
         )
 
     async def rename(self, id: str, title: str) -> Conversation:

@@ -24,7 +24,10 @@ async def advance(engine: Engine, run_id: str) -> None:
                 await reply(engine, run_id)
             case ExecuteTools(call_ids):
                 await execute(engine, run_id, call_ids)
-            case AskApproval() | Finish() | None:
+            case Finish():
+                await engine.lookups.finished(run_id)
+                return
+            case AskApproval() | None:
                 return
 
 

@@ -32,6 +32,7 @@ from devflow.prompt.compose import compose_probe
 from devflow.prompt.lookup import Lookups
 from devflow.prompt.templates import Templates
 from devflow.providers import urls
+from devflow.retrieval.journal import Journal
 from devflow.store.database import Database, prune_changes
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
@@ -39,6 +40,7 @@ from devflow.store.watch import watch
 from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
 from devflow.tools.mcp_servers import McpServers
 from devflow.tools.mcp_source import McpSource
+from devflow.wiki.registry import KnowledgeBases
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Core:
     db: Database
     settings: Settings
     projects: Projects
+    bases: KnowledgeBases
     knowledge: Knowledge
     samples: Samples
     keys: Keys
@@ -57,6 +60,7 @@ class Core:
     extraction: Extraction
     mcp: McpSource
     lock: ProcessLock
+    journal: Journal
     translator: Translator
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -98,6 +102,8 @@ async def close_core(core: Core) -> None:
         closing.callback(core.db.close)
         closing.callback(core.settings.close)
         closing.push_async_callback(core.models.close)
+        closing.callback(core.journal.close)
+        closing.push_async_callback(core.bases.close)
         closing.push_async_callback(core.mcp.close)
         closing.push_async_callback(core.extraction.close)
         closing.push_async_callback(core.turns.close)
@@ -139,6 +145,8 @@ async def _build(
     keys = Keys(paths, await home_id(settings))
     models = Models(db, keys, settings, hub, resources=paths.resources, probe_request=compose_probe)
     templates = Templates(paths.resources)
+    bases = KnowledgeBases(db, paths.cache / "pages")
+    journal = Journal(paths.logs / "retrieval")
     mcp = McpSource(McpServers(settings, keys, agent_child=child), settings, hub, environ=environ)
     engine = Engine(
         db=db,
@@ -147,7 +155,7 @@ async def _build(
         knowledge=knowledge,
         models=models,
         templates=templates,
-        lookups=Lookups(db, settings, templates, hub),
+        lookups=Lookups(db, settings, templates, hub, bases, journal),
         calibration=Calibration(settings),
         lock=lock,
         home=paths.home,
@@ -167,6 +175,8 @@ async def _build(
         db=db,
         settings=settings,
         projects=Projects(db),
+        bases=bases,
+        journal=journal,
         knowledge=knowledge,
         samples=Samples(db, paths.resources, agent_child=child),
         keys=keys,

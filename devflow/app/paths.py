@@ -33,6 +33,8 @@ class AppPaths:
     backups: Path
     logs: Path
     locks: Path
+    cache: Path
+    """What can be made again from what is elsewhere; it may be deleted while nothing runs."""
     keys: Path
     """A file, written only where the system has no keychain."""
     migrations: Path
@@ -53,6 +55,7 @@ def app_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ)
         backups=root / "backups",
         logs=root / "logs",
         locks=root / "locks",
+        cache=root / "cache",
         keys=root / "keys.json",
         migrations=data / "migrations",
         resources=data / "resources",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devflow.cli.output import Output, one_line
@@ -15,6 +16,10 @@ from devflow.domain.errors import InvalidInput, Refused, UserFacing
 from devflow.domain.events import (
     CallsChanged,
     Event,
+    KnowledgeSearchDone,
+    KnowledgeSearchEmpty,
+    KnowledgeSearchError,
+    KnowledgeSearchStart,
     LibrarySearchDone,
     MessageEnded,
     MessageStarted,
@@ -25,12 +30,17 @@ from devflow.domain.knowledge import Project
 from devflow.domain.messages import N_
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import Problem, Run, RunState
+from devflow.retrieval.answers import named_pages
 
 if TYPE_CHECKING:
     from devflow.app.core import Core
 
 EVENTS = {
     RunChanged: "run_changed",
+    KnowledgeSearchStart: "knowledge_search_start",
+    KnowledgeSearchDone: "knowledge_search_done",
+    KnowledgeSearchEmpty: "knowledge_search_empty",
+    KnowledgeSearchError: "knowledge_search_error",
     LibrarySearchDone: "library_search_done",
     MessageStarted: "message_started",
     MessageEnded: "message_ended",
@@ -48,6 +58,7 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "--workspace", metavar="DIR", help="the project folder: its entries hold, its files can be read"
     )
+    parser.add_argument("--kb", metavar="DIR", help="the knowledge base to answer from")
     parser.add_argument("--model", metavar="M", help="a model instead of the main one")
     parser.add_argument(
         "--provider", metavar="P", help="a provider, by name or id; `offline` is the built-in assistant"
@@ -65,11 +76,13 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
     message = checked_text(_message(args))
     choice = await _choice(core, args.provider, args.model)
     project = await core.projects.ensure(args.workspace) if args.workspace else None
+    base = await core.bases.open(Path(args.kb)) if args.kb else None
     tools = tuple(dict.fromkeys(args.allow))
     await _check_tools(core, project, tools)
     conversation = await core.conversations.create(
         origin=Origin.CLI,
         project_id=project.id if project else None,
+        kb_id=base.id if base else None,
         model=choice,
         retrieval=not args.no_inject,
     )
@@ -216,10 +229,12 @@ async def _report(core: Core, run: Run) -> dict[str, Any]:
     numbers = await core.conversations.numbers(run.conversation_id)
     cited = {numbers[number] for number in cited_numbers(answers[-1].content) if number in numbers}
     library = receipts[-1].library
+    named = named_pages(answers[-1].content)
     calls = await core.conversations.calls([message.id for message in answers])
     return {
         "answer": answers[-1].content,
         "sources": [_source(item, item.ref in cited) for item in _items(library)],
+        "pages": [_page(item, item.ref in named) for item in _items(receipts[-1].pages)],
         "receipt": {
             "id": receipts[-1].id,
             "phase": receipts[-1].phase.value,
@@ -245,10 +260,18 @@ async def _report(core: Core, run: Run) -> dict[str, Any]:
 def _say_sources(output: Output, report: dict[str, Any]) -> None:
     """Beside the answer, on standard error: what it rests on, or that nothing was found."""
     t = output.t
-    if report["sources"]:
-        for source in report["sources"]:
-            mark = t("cited") if source["cited"] else t("given")
-            output.note(f"[{source['number']}] {one_line(source['title'])} ({mark}, {source['id']})")
+    for source in (*report["sources"], *report["pages"]):
+        mark = t("cited") if source["cited"] else t("given")
+        place = source["path"] if "path" in source else source["id"]
+        output.note(f"[{source['number']}] {one_line(source['title'])} ({mark}, {place})")
+    match report["receipt"]["pages"]["outcome"]:
+        case "nothing_found":
+            output.note(t("Nothing relevant in the knowledge base."))
+        case "failed":
+            output.note(t("The knowledge base could not be searched; answered without it."))
+        case _:
+            pass
+    if report["sources"] or report["pages"]:
         return
     match report["receipt"]["library"]["outcome"]:
         case "nothing_found":
@@ -269,6 +292,19 @@ def _source(item: InjectedItem, cited: bool) -> dict[str, Any]:
         "reason": item.reason,
         "score": item.score,
         "excerpt": item.excerpt,
+        "cut": item.cut,
+        "cited": cited,
+    }
+
+
+def _page(item: InjectedItem, cited: bool) -> dict[str, Any]:
+    return {
+        "number": f"P{item.number}",
+        "path": item.ref,
+        "title": item.title,
+        "snippet": item.excerpt,
+        "hit_reason": item.reason,
+        "score": item.score,
         "cut": item.cut,
         "cited": cited,
     }

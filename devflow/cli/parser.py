@@ -15,6 +15,7 @@ from devflow.domain.messages import N_
 COMMANDS = {
     "ask": "ask one question and print the answer",
     "knowledge": "the library: list, search, add, review",
+    "kb": "knowledge bases: folders of Markdown pages",
     "config": "read and change the settings",
     "provider": "the model servers: list, add, test, remove",
     "mcp-servers": "MCP servers, whose tools the assistant may use: list, import, test, remove",

@@ -24,6 +24,7 @@ class Aggregate:
     PROVIDER = "provider"
     SETTING = "setting"
     PROJECT = "project"
+    KNOWLEDGE_BASE = "knowledge_base"
     EXTRACTION = "extraction"
 
 
@@ -64,6 +65,39 @@ class LibrarySearchDone:
     count: int
     ids: tuple[str, ...]
     outcome: str  # "injected", "nothing", "not_used", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSearchStart:
+    """The knowledge base is being searched for a run; exactly one of the three below follows."""
+
+    run_id: str
+    conversation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSearchDone:
+    """Pages were found; `paths` are those in the prompt, best first."""
+
+    run_id: str
+    conversation_id: str
+    count: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSearchEmpty:
+    run_id: str
+    conversation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSearchError:
+    """The search failed as a whole and the turn goes on without it; `message` is English, for the log."""
+
+    run_id: str
+    conversation_id: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +167,10 @@ Event = (
     Changes
     | RunChanged
     | LibrarySearchDone
+    | KnowledgeSearchStart
+    | KnowledgeSearchDone
+    | KnowledgeSearchEmpty
+    | KnowledgeSearchError
     | MessageStarted
     | TextArrived
     | MessageEnded

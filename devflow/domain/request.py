@@ -46,7 +46,9 @@ class Injected:
 
 @dataclass(frozen=True, slots=True)
 class NothingFound:
-    """The lookup ran and nothing was relevant enough."""
+    """The lookup ran and nothing was relevant enough. `block` says so to the model, where it has to be told."""
+
+    block: str = ""
 
 
 @dataclass(frozen=True, slots=True)

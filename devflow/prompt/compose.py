@@ -20,6 +20,7 @@ from devflow.domain.request import (
     Lookup,
     Measure,
     ModelRequest,
+    NothingFound,
     NotUsed,
     Purpose,
     ToolSpec,
@@ -30,6 +31,7 @@ from devflow.prompt.budget import request_room
 from devflow.prompt.estimate import estimated, tokens_of, tokens_of_system, tokens_of_tools
 from devflow.prompt.history import Calls, Replays, ends_cut, folded, history
 from devflow.prompt.offered import offered
+from devflow.prompt.pages import build_knowledge_context_prompt
 from devflow.prompt.templates import Language, Templates, language_of
 from devflow.prompt.too_long import too_long
 from devflow.prompt.trim import Marks, Trimmed, trim
@@ -150,13 +152,13 @@ def _original_prompt(project: Project | None, templates: Templates, language: La
 
 def _with_pages(messages: tuple[ChatMessage, ...], pages: Lookup) -> tuple[ChatMessage, ...]:
     """Attach the pages' block to the last user message, whose own text stays first and unchanged (seed §5.4)."""
-    if not isinstance(pages, Injected):
+    if not isinstance(pages, Injected | NothingFound):
         return messages
     out = list(messages)
     for i in reversed(range(len(out))):
         message = out[i]
         if isinstance(message, UserText):
-            out[i] = replace(message, text=f"{message.text}\n\n{pages.block}")
+            out[i] = replace(message, text=build_knowledge_context_prompt(message.text, pages))
             break
     return tuple(out)
 
@@ -201,7 +203,7 @@ def _measure(request: ModelRequest, turn: Turn, trimmed: Trimmed) -> Measure:
         return int(tokens * turn.ratio)
 
     knowledge = estimate_tokens(request.library.block) if isinstance(request.library, Injected) else 0
-    pages = estimate_tokens(request.pages.block) if isinstance(request.pages, Injected) else 0
+    pages = estimate_tokens(request.pages.block) if isinstance(request.pages, Injected | NothingFound) else 0
     system = tokens_of_system(request.system) - knowledge + tokens_of_tools(request.tools)
     return Measure(
         system=own(system),

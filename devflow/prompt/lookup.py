@@ -7,11 +7,12 @@ and newer are numbers of the conversation's own counter, never instants.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 
 from devflow.domain import config, fences
-from devflow.domain.conversation import Conversation
+from devflow.domain.conversation import Conversation, Role
 from devflow.domain.events import Hub, LibrarySearchDone
 from devflow.domain.knowledge import Status
 from devflow.domain.receipt import Phase, Receipt
@@ -20,12 +21,17 @@ from devflow.domain.run import Run
 from devflow.knowledge.settings import Settings
 from devflow.prompt.budget import library_chars
 from devflow.prompt.library import Found, render_library
+from devflow.prompt.page_journal import journal_line, judged
+from devflow.prompt.page_lookup import Asked, PageLookups, PagesFound
+from devflow.prompt.pages import paths_of
 from devflow.prompt.templates import Templates, language_of
 from devflow.retrieval.entries import relevant_entries
 from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import Hit
+from devflow.retrieval.journal import Journal
 from devflow.store import conversations, entries, entry_links, receipts, runs
 from devflow.store.database import Database, Session, Unit
+from devflow.wiki.registry import KnowledgeBases
 
 log = logging.getLogger(__name__)
 
@@ -46,11 +52,15 @@ class _State:
 class Lookups:
     """Gives each step of a run its receipt."""
 
-    def __init__(self, db: Database, settings: Settings, templates: Templates, hub: Hub) -> None:
+    def __init__(
+        self, db: Database, settings: Settings, templates: Templates, hub: Hub, bases: KnowledgeBases, journal: Journal
+    ) -> None:
         self._db = db
         self._settings = settings
         self._templates = templates
         self._hub = hub
+        self._pages = PageLookups(bases, templates, hub)
+        self._journal = journal
 
     async def receipt_for(self, run_id: str, window: int | None) -> Receipt:
         """The receipt the run's next request is made with; looked up anew where the rule says so.
@@ -61,9 +71,20 @@ class Lookups:
         if state.receipt is not None and not state.stale:
             return state.receipt
         found = await self._look_up(state)
-        receipt = await self._db.write(lambda unit: self._keep(unit, state, found, window))
+        pages = await self._pages.look_up(_asked(state, window))
+        receipt = await self._db.write(lambda unit: self._keep(unit, state, found, pages, window))
         self._hub.publish(_event(receipt))
+        if pages.base is not None:
+            self._journal.begin(run_id, journal_line(state.conversation.id, state.question, state.phase, pages))
         return receipt
+
+    async def finished(self, run_id: str) -> None:
+        """The run has ended: write down what its answer did with the pages it was given."""
+        if not self._journal.is_open(run_id):
+            return
+        answer, receipt = await self._db.read(lambda session: _answer_of(session, run_id))
+        given = paths_of(receipt.pages) if receipt is not None else ()
+        await asyncio.to_thread(self._journal.end, run_id, **judged(answer, given))
 
     async def _look_up(self, state: _State) -> tuple[Hit, ...] | NotUsed | LookupFailed:
         if not config.read(await self._settings.raw(config.KEY)).config.auto_inject:
@@ -85,14 +106,19 @@ class Lookups:
             return LookupFailed(f"{type(error).__name__}: {error}")
 
     def _keep(
-        self, unit: Unit, state: _State, found: tuple[Hit, ...] | NotUsed | LookupFailed, window: int | None
+        self,
+        unit: Unit,
+        state: _State,
+        found: tuple[Hit, ...] | NotUsed | LookupFailed,
+        pages: PagesFound,
+        window: int | None,
     ) -> Receipt:
         library: Lookup
-        nonce = fences.new_nonce()
+        nonce = pages.nonce or fences.new_nonce()
         if isinstance(found, NotUsed | LookupFailed):
             library = found
         else:
-            library, nonce = self._render(unit, state, found, window)
+            library, nonce = self._render(unit, state, found, window, nonce)
         return receipts.insert(
             unit,
             conversation_id=state.conversation.id,
@@ -100,13 +126,16 @@ class Lookups:
             phase=state.phase,
             nonce=nonce,
             library=library,
-            pages=NotUsed("no_kb"),
+            pages=pages.lookup,
         )
 
     def _render(
-        self, unit: Unit, state: _State, hits: tuple[Hit, ...], window: int | None
+        self, unit: Unit, state: _State, hits: tuple[Hit, ...], window: int | None, nonce: str
     ) -> tuple[Injected | NothingFound, str]:
-        """Read the entries again: one archived since the search must not stand in the request."""
+        """Read the entries again: one archived since the search must not stand in the request.
+
+        `nonce` is the receipt's, taken unless an entry happens to hold it.
+        """
         now = {entry.id: entry for entry in entries.get_many(unit.session, [hit.entry.id for hit in hits])}
         live = [hit for hit in hits if hit.entry.id in now and now[hit.entry.id].status is Status.PUBLISHED]
         ids = [hit.entry.id for hit in live]
@@ -114,7 +143,8 @@ class Lookups:
         found = [
             Found(now[hit.entry.id], numbers[hit.entry.id], hit.score, hit.match.tier, hit.match.terms) for hit in live
         ]
-        nonce = fences.new_nonce(each.entry.content for each in found)
+        if any(nonce in each.entry.content for each in found):
+            nonce = fences.new_nonce(each.entry.content for each in found)
         if not found:
             return NothingFound(), nonce
         block = render_library(
@@ -145,6 +175,23 @@ def _state(session: Session, run_id: str) -> _State:
         phase=phase,
         stale=receipt is None or receipt.seq < newest,
     )
+
+
+def _asked(state: _State, window: int | None) -> Asked:
+    return Asked(
+        state.run.id,
+        state.conversation.id,
+        state.question,
+        state.conversation.kb_id,
+        on=state.conversation.retrieval,
+        window=window,
+    )
+
+
+def _answer_of(session: Session, run_id: str) -> tuple[str, Receipt | None]:
+    """All that the run has answered so far, and the receipt it was answered by."""
+    answers = [message for message in runs.transcript(session, run_id).messages if message.role is Role.ASSISTANT]
+    return "\n".join(message.content for message in answers), receipts.newest_of_run(session, run_id)
 
 
 def _event(receipt: Receipt) -> LibrarySearchDone:

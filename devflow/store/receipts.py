@@ -114,8 +114,8 @@ def _to_json(lookup: Lookup) -> dict[str, Any]:
                 "items": [asdict(item) for item in items],
                 "dropped": list(dropped),
             }
-        case NothingFound():
-            return {"is": "nothing_found"}
+        case NothingFound(block):
+            return {"is": "nothing_found", "block": block}
         case NotUsed(why):
             return {"is": "not_used", "why": why}
         case LookupFailed(message):
@@ -138,7 +138,7 @@ def _lookup_of(raw: Any) -> Lookup:
             items = tuple(InjectedItem(**{**item, "matched": tuple(item["matched"])}) for item in raw["items"])
             return Injected(raw["block"], items, tuple(raw["dropped"]))
         case "nothing_found":
-            return NothingFound()
+            return NothingFound(raw.get("block", ""))
         case "not_used":
             return NotUsed(raw["why"])
         case "failed":

@@ -22,9 +22,12 @@ class Events(QObject):
     providers_changed = Signal(object)
     settings_changed = Signal(object)
     projects_changed = Signal(object)
+    bases_changed = Signal(object)
 
     run_changed = Signal(object)
     library_searched = Signal(object)
+    knowledge_searched = Signal(object)
+    """The beginning of a search in a knowledge base, and its one outcome."""
     message_started = Signal(object)
     text_arrived = Signal(object)
     message_ended = Signal(object)
@@ -49,6 +52,13 @@ class Events(QObject):
                 self.run_changed.emit(event)
             case ev.LibrarySearchDone():
                 self.library_searched.emit(event)
+            case (
+                ev.KnowledgeSearchStart()
+                | ev.KnowledgeSearchDone()
+                | ev.KnowledgeSearchEmpty()
+                | ev.KnowledgeSearchError()
+            ):
+                self.knowledge_searched.emit(event)
             case ev.MessageStarted():
                 self.message_started.emit(event)
             case ev.TextArrived():
@@ -75,6 +85,7 @@ class Events(QObject):
             (ev.Aggregate.PROVIDER, self.providers_changed),
             (ev.Aggregate.SETTING, self.settings_changed),
             (ev.Aggregate.PROJECT, self.projects_changed),
+            (ev.Aggregate.KNOWLEDGE_BASE, self.bases_changed),
         ):
             ids = event.of(aggregate)
             if ids:

@@ -106,7 +106,7 @@ def _p95(measure: str, spent: list[Spent], bar: float, detail: str) -> Line:
 async def _injections(core: Core, questions: Iterable[str]) -> list[Spent]:
     """From the recorded question to the request: library looked up, receipt kept, prompt composed."""
     templates = Templates(core.paths.resources)
-    lookups = Lookups(core.db, core.settings, templates, core.hub)
+    lookups = Lookups(core.db, core.settings, templates, core.hub, core.bases, core.journal)
 
     async def assemble(run_id: str, path: Path) -> None:
         receipt = await lookups.receipt_for(run_id, 32_000)

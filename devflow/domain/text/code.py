@@ -1,4 +1,4 @@
-"""Where a Markdown text is code: nothing there is a citation or a reference (spec 08, Citations; spec 02, References)."""
+"""Where a Markdown text is code: nothing there is a citation (spec 08) or a reference to a page (spec 02)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,133 @@
+"""The hidden context of a message: the pages that were found for it, or that none was (seed §5.4, spec 02, Prompt)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from devflow.domain import fences
+from devflow.domain.knowledge_base import KnowledgeBase
+from devflow.domain.request import Injected, InjectedItem, Lookup, NothingFound
+from devflow.domain.text.hidden import with_hidden_shown
+from devflow.prompt.templates import Language, Templates
+from devflow.retrieval.pages import SNIPPET_MAX_CHARS, PageHit, PageSearch
+
+FRAME_ROOM = 300
+"""Characters for snippets that even the smallest budget leaves beside the frame."""
+NAMED_MAX = 5
+"""So many skipped pages are named."""
+
+Search = Callable[[int, int], PageSearch]
+"""Searches with a limit for each snippet and one for all of them, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """The words that the hidden context of one message is made of. `home` is written `~`."""
+
+    base: KnowledgeBase
+    templates: Templates
+    language: Language
+    home: Path
+
+    def place(self) -> str:
+        path = Path(self.base.path)
+        return f"~/{path.relative_to(self.home).as_posix()}" if self.home in path.parents else self.base.path
+
+    def context(self, found: PageSearch, nonce: str) -> str:
+        """The whole block, with the snippets as they are in `found`."""
+        notes = self._notes(found)
+        if not found.hits:
+            return self.templates.fill(self.language, "pages_none", name=_line(self.base.name), notes=notes)
+        shown = ""
+        if found.matching > len(found.hits):
+            shown = self.templates.fill(self.language, "pages_shown", count=len(found.hits), matching=found.matching)
+        return self.templates.fill(
+            self.language,
+            "pages",
+            name=_line(self.base.name),
+            path=_line(self.place()),
+            shown=shown,
+            nonce=nonce,
+            pages="\n\n".join(self._page(number, hit, nonce) for number, hit in enumerate(found.hits, 1)),
+            notes=notes,
+        )
+
+    def _page(self, number: int, hit: PageHit, nonce: str) -> str:
+        return self.templates.fill(
+            self.language,
+            "page",
+            number=number,
+            title=_line(hit.title),
+            path=_line(hit.path),
+            reason=hit.hit_reason.value,
+            text=fences.fenced(f"P{number}", nonce, with_hidden_shown(hit.snippet)),
+        )
+
+    def _notes(self, found: PageSearch) -> str:
+        lines = [
+            self.templates.fill(self.language, "page_missing", path=_line(reference)) for reference in found.missing
+        ]
+        if found.skipped:
+            named = ", ".join(_line(path) for path in found.skipped[:NAMED_MAX])
+            more = f" +{len(found.skipped) - NAMED_MAX}" if len(found.skipped) > NAMED_MAX else ""
+            lines.append(self.templates.fill(self.language, "pages_skipped", paths=named + more))
+        if found.pending:
+            lines.append(self.templates.fill(self.language, "pages_pending", pending=found.pending))
+        return "".join(f"\n{line}" for line in lines)
+
+
+def render_pages(search: Search, words: PageWords, budget: int) -> tuple[Lookup, PageSearch, str]:
+    """The lookup as it is kept, what was found, and the nonce of its fences.
+
+    The whole block, its frame included, has at most `budget` characters; with a large one the snippets grow, so that it
+    is used and not wasted. Blocks, for `search` does.
+    """
+    nonce = fences.new_nonce()
+    found = search(SNIPPET_MAX_CHARS, budget)
+    bare = replace(found, hits=tuple(replace(hit, snippet="") for hit in found.hits))
+    least = len(words.context(bare, nonce)) + FRAME_ROOM
+    room = max(budget, least) - len(words.context(bare, nonce))
+    while True:
+        found = search(max(SNIPPET_MAX_CHARS, room // max(len(found.hits), 1)), room)
+        nonce = fences.new_nonce(hit.snippet for hit in found.hits)
+        block = words.context(found, nonce)
+        over = len(block) - max(budget, least)
+        if over <= 0 or room <= FRAME_ROOM:
+            break
+        room = max(room - over, FRAME_ROOM)  # what was hidden takes more room where it is shown
+    if not found.hits:
+        return NothingFound(block), found, nonce
+    return Injected(block, tuple(map(_item, range(1, len(found.hits) + 1), found.hits))), found, nonce
+
+
+def build_knowledge_context_prompt(original_message: str, pages: Lookup) -> str:
+    """The message as the model gets it: its own text first and unchanged, what was found below (seed §5.4)."""
+    block = pages.block if isinstance(pages, Injected | NothingFound) else ""
+    return f"{original_message}\n\n{block}" if block else original_message
+
+
+def _item(number: int, hit: PageHit) -> InjectedItem:
+    return InjectedItem(
+        source="page",
+        ref=hit.path,
+        number=str(number),
+        title=hit.title,
+        excerpt=hit.snippet,
+        reason=hit.hit_reason.value,
+        score=hit.score,
+        size=len(hit.snippet),
+        cut=hit.cut,
+        matched=hit.matched,
+    )
+
+
+def _line(text: str) -> str:
+    """On one line, and with nothing hidden: a title or a name cannot pretend to be a part of the frame."""
+    return with_hidden_shown(" ".join(text.split()))
+
+
+def paths_of(pages: Lookup) -> Sequence[str]:
+    """The pages that stand in the prompt, best first."""
+    return tuple(item.ref for item in pages.items) if isinstance(pages, Injected) else ()
