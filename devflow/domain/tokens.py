@@ -15,8 +15,7 @@ LONG_RUN = 40
 """An unbroken ASCII run longer than this (encoded data, hashes) costs about a token a character."""
 
 _RUN = re.compile(rf"[!-~]{{{LONG_RUN + 1},}}")
-_ASCII = re.compile(r"[\x00-\x7f]")
-_CJK = re.compile(rf"[{CJK}\u3000-\u3004\u3008-\u3020\uff01-\uff60]")
+_CJK = re.compile(rf"[{CJK}\u3000-\u3004\u3008-\u3020\uff01-\uff60]+")
 
 
 def estimate_tokens(text: str) -> int:
@@ -27,8 +26,8 @@ def estimate_tokens(text: str) -> int:
     if text.isascii():
         plain, cjk, other = len(text), 0, 0
     else:
-        plain = len(_ASCII.findall(text))
-        cjk = len(_CJK.findall(text))
+        plain = len(text.encode("ascii", "ignore"))
+        cjk = sum(run.end() - run.start() for run in _CJK.finditer(text))
         other = len(text) - plain - cjk
     for run in _RUN.finditer(text):
         long_runs += run.end() - run.start()

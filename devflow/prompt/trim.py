@@ -47,17 +47,32 @@ def trim(messages: tuple[ChatMessage, ...], room: int, marks: Marks) -> Trimmed:
     older steps are replaced by a mark; the long arguments of older steps are cut; older steps are dropped; the newest
     outputs are cut to equal shares; the newest call's arguments and the newest answer's text are cut.
     """
-    total = sum(tokens_of(message) for message in messages)
-    if total <= room:
-        return Trimmed(messages)
     asked = max((i for i, message in enumerate(messages) if isinstance(message, UserText)), default=0)
-    work = _Work(room, total, steps=_steps(messages[asked + 1 :]), marks=marks)
-    kept = [*work.newest_turns(messages[:asked]), *messages[asked : asked + 1]]
+    last = messages[asked:]
+    total = sum(tokens_of(message) for message in last)
+    older, dropped = _newest_turns(messages[:asked], room - total)
+    if total <= room:
+        return Trimmed((*older, *last), dropped)
+    work = _Work(room, total, steps=_steps(last[1:]), marks=marks, left_out=dropped)
     work.shorten_old()
     work.drop_old()
     work.shorten_newest()
-    left = (*kept, *(message for step in work.steps for message in step))
+    left = (*last[:1], *(message for step in work.steps for message in step))
     return Trimmed(left, work.left_out, work.shortened, max(0, work.total - room))
+
+
+def _newest_turns(messages: tuple[ChatMessage, ...], room: int) -> tuple[list[ChatMessage], int]:
+    """As many whole turns as fit, and how many messages are in the others, which nobody counts the tokens of."""
+    turns = _turns(messages)
+    start = len(turns)
+    while start and (room := room - sum(tokens_of(message) for message in turns[start - 1])) >= 0:
+        start -= 1
+    return [message for turn in turns[start:] for message in turn], sum(map(_messages_in, turns[:start]))
+
+
+def _messages_in(group: list[ChatMessage]) -> int:
+    """Outputs belong to the message that asked for them: they are no messages of their own to a reader."""
+    return sum(not isinstance(message, ToolResult) for message in group)
 
 
 @dataclass(slots=True)
@@ -75,12 +90,6 @@ class _Work:
     def fits(self) -> bool:
         return self.total <= self.room
 
-    def newest_turns(self, older: tuple[ChatMessage, ...]) -> list[ChatMessage]:
-        turns = _turns(older)
-        while turns and not self.fits:
-            self._gone(turns.pop(0))
-        return [message for turn in turns for message in turn]
-
     def shorten_old(self) -> None:
         for step in self.steps[:-1]:
             self._each(step, self._without_output)
@@ -89,7 +98,9 @@ class _Work:
 
     def drop_old(self) -> None:
         while len(self.steps) > 1 and not self.fits:
-            self._gone(self.steps.pop(0))
+            gone = self.steps.pop(0)
+            self.left_out += _messages_in(gone)
+            self.total -= sum(tokens_of(message) for message in gone)
 
     def shorten_newest(self) -> None:
         if self.fits or not self.steps:
@@ -101,11 +112,6 @@ class _Work:
             self._each(newest, lambda message: self._to_size(message, max(limit, RESULT_TOKENS)))
         self._each(newest, self._with_short_arguments)
         self._each(newest, self._with_short_text)
-
-    def _gone(self, messages: list[ChatMessage]) -> None:
-        """Outputs belong to the message that asked for them: they are no messages of their own to a reader."""
-        self.left_out += sum(not isinstance(message, ToolResult) for message in messages)
-        self.total -= sum(tokens_of(message) for message in messages)
 
     def _each(self, step: list[ChatMessage], change: Callable[[ChatMessage], ChatMessage]) -> None:
         for i, message in enumerate(step):
