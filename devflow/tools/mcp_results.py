@@ -79,7 +79,10 @@ def _is_said(structured: Any, parts: list[str]) -> bool:
             continue
         if said == structured or {"result": said} == structured:
             return True
-    return isinstance(structured, Mapping) and list(structured) == ["result"] and str(structured["result"]) in parts
+    if not (isinstance(structured, Mapping) and len(structured) == 1):
+        return False
+    (only,) = structured.values()  # `{"result": …}`, `{"content": …}`
+    return str(only).strip() in {"\n".join(parts).strip(), *(part.strip() for part in parts)}
 
 
 def _json(value: Any) -> str:

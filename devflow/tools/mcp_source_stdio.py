@@ -38,6 +38,8 @@ STRAY_MAX = 200
 """So many lines in a row that are no message are passed over: some servers print a greeting."""
 LOGGED_MAX = 300
 """So many lines of a server's standard error go to the log for each start."""
+LAST_WORDS_S = 10.0
+"""What a server wrote longer ago says nothing of its end."""
 _GRACE_S = 0.4
 _LINE_MAX = 2_000
 
@@ -57,7 +59,7 @@ class StdioTransport:
         self._name = name
         self._launch = launch
         self._process: asyncio.subprocess.Process | None = None
-        self._last_words: deque[str] = deque(maxlen=6)
+        self._last_words: deque[tuple[float, str]] = deque(maxlen=6)
         self.ended = anyio.Event()
         self.why = ""
         self.exit_code: int | None = None
@@ -68,8 +70,9 @@ class StdioTransport:
 
     @property
     def last_words(self) -> str:
-        """The end of what it wrote to standard error, without secrets, on one line."""
-        return " ".join(" ".join(self._last_words).split())[-400:]
+        """What it wrote shortly before now, without secrets, on one line."""
+        recent = (text for at, text in self._last_words if anyio.current_time() - at < LAST_WORDS_S)
+        return " ".join(" ".join(recent).split())[-400:]
 
     @contextlib.asynccontextmanager
     async def connected(self) -> AsyncIterator[tuple[Incoming, Outgoing]]:
@@ -173,7 +176,7 @@ class StdioTransport:
         for secret in self._launch.secrets:
             text = text.replace(secret, "…")
         if text:
-            self._last_words.append(text)
+            self._last_words.append((anyio.current_time(), text))
             log.info("MCP server %s, %s: %s", self._name, stream, text)
 
 

@@ -81,6 +81,7 @@ def test_a_definition_changes_with_what_the_tool_says() -> None:
         ({"content": []}, "(the answer is empty)"),
         ({"content": [{"type": "text", "text": '{"a": 1}'}], "structuredContent": {"a": 1}}, '{"a": 1}'),
         ({"content": [{"type": "text", "text": "5"}], "structuredContent": {"result": 5}}, "5"),
+        ({"content": [{"type": "text", "text": "a\nb\n"}], "structuredContent": {"content": "a\nb"}}, "a\nb\n"),
         ({"content": [], "structuredContent": {"a": 1}}, '{\n "a": 1\n}'),
         ({"content": [{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}]},
          "[a sound, audio/wav, 3 bytes: not shown to you]"),
