@@ -8,9 +8,18 @@ from typing import Any
 
 from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
-from devflow.domain.request import FinishReason, ReasoningChunk, StreamEnd, StreamEvent, TextChunk, UsageChunk
+from devflow.domain.request import (
+    FinishReason,
+    ReasoningChunk,
+    ReplayChunk,
+    StreamEnd,
+    StreamEvent,
+    TextChunk,
+    UsageChunk,
+)
 from devflow.providers import failures
 from devflow.providers.assembly import ARGUMENTS_MAX, CallAssembler, CutShort, Endless
+from devflow.providers.chat_body import ADAPTER, EXTRA
 from devflow.providers.mending import Mender
 from devflow.providers.thinking import ThinkSplitter
 
@@ -98,6 +107,8 @@ class Answer:
         yield from calls
         if self._usage is not None:
             yield self._usage
+        if self._calls.extras:
+            yield ReplayChunk({"adapter": ADAPTER, EXTRA: self._calls.extras})
         yield StreamEnd(reason, self._reason)
 
     @property

@@ -27,6 +27,7 @@ class _Slot:
     wire_id: str = ""
     tool: str = ""
     pieces: list[str] = field(default_factory=list)
+    extra: Mapping[str, Any] | None = None
 
     @property
     def text(self) -> str:
@@ -53,6 +54,8 @@ class CallAssembler:
         self._by_index: dict[int, _Slot] = {}
         self._current: _Slot | None = None
         self._size = 0
+        self.extras: dict[str, Mapping[str, Any]] = {}
+        """What came with a call beside name and arguments, by its id, once `calls` was asked."""
 
     def __bool__(self) -> bool:
         return bool(self._slots)
@@ -69,7 +72,7 @@ class CallAssembler:
     def calls(self, *, whole: bool = True) -> tuple[CallChunk, ...]:
         """The whole calls, in the order in which they began; raises `CutShort`. A slot without a name is no call.
 
-        `whole`: the server said that nothing is missing; where it did not, a call without arguments was cut before them.
+        `whole`: the server said that nothing is missing; where it did not, a call without arguments was cut there.
         """
         taken: set[str] = set()
         found = []
@@ -84,6 +87,8 @@ class CallAssembler:
             if not wire_id or wire_id in taken:
                 wire_id = f"call_{uuid.uuid4().hex[:24]}"
             taken.add(wire_id)
+            if slot.extra:
+                self.extras[wire_id] = slot.extra
             found.append(CallChunk(wire_id, slot.tool, mended(arguments)))
         return tuple(found)
 
@@ -104,6 +109,10 @@ class CallAssembler:
         elif arguments is not None:
             slot.pieces = [json.dumps(arguments, ensure_ascii=False)]
             self._size += len(slot.pieces[0])
+        extra = piece.get("extra_content")
+        if isinstance(extra, Mapping) and extra:
+            slot.extra = extra
+            self._size += len(json.dumps(extra))
         if self._size > ARGUMENTS_MAX or len(self._slots) > CALLS_MAX:
             raise Endless
         self._current = slot

@@ -15,6 +15,11 @@ from devflow.domain.foreign_json import loads
 from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText, WireCall
 from devflow.providers.tool_schema import sendable_schema
 
+ADAPTER = "openai_compat"
+"""Marks what `AssistantTurn.replay` holds as this adapter's."""
+EXTRA = "extra_content"
+"""What a server puts beside a call and wants back with it: Gemini refuses its own calls without their signatures."""
+
 
 class Structured(IntEnum):
     """How far a server goes with structured output, from most to least."""
@@ -102,7 +107,8 @@ def without(dialect: Dialect, body: Mapping[str, Any], complaint: str) -> Dialec
 def _assistant(turn: AssistantTurn, dialect: Dialect) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
     if turn.calls:
-        message["tool_calls"] = [_call(call) for call in turn.calls]
+        extras = _extras(turn)
+        message["tool_calls"] = [{**_call(call), **extras.get(call.wire_id, {})} for call in turn.calls]
         if turn.reasoning and dialect.replay_reasoning:
             message["reasoning_content"] = turn.reasoning
     return message
@@ -116,6 +122,15 @@ def _call(call: WireCall) -> dict[str, Any]:
     }
 
 
+def _extras(turn: AssistantTurn) -> dict[str, dict[str, Any]]:
+    """By the call's id, what it had beside name and arguments."""
+    replay = turn.replay or {}
+    extras = replay.get(EXTRA)
+    if replay.get("adapter") != ADAPTER or not isinstance(extras, Mapping):
+        return {}
+    return {wire_id: {EXTRA: extra} for wire_id, extra in extras.items() if isinstance(extra, Mapping)}
+
+
 def _sendable(arguments: str) -> str:
     """Servers parse the arguments they are sent back; what was no object would fail the whole conversation."""
     try:
@@ -125,9 +140,10 @@ def _sendable(arguments: str) -> str:
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
+    parameters = sendable_schema(spec.parameters)
     return {
         "type": "function",
-        "function": {"name": spec.name, "description": spec.description, "parameters": sendable_schema(spec.parameters)},
+        "function": {"name": spec.name, "description": spec.description, "parameters": parameters},
     }
 
 

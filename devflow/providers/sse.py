@@ -163,6 +163,9 @@ class SseParser:
             return self._add_data(value)
         if field == "event":
             self._name = value
+        if field == "error":  # llama.cpp's field of its own, until late in 2025
+            self._name = "error"
+            return self._add_data(value)
         return []
 
     def _add_data(self, value: str) -> list[SseEvent]:
@@ -182,7 +185,7 @@ class SseParser:
         return [SseEvent(_as_error(data) if name == "error" else data, name)]
 
 
-_FIELDS = (":", "data:", "event:", "id:", "retry:")
+_FIELDS = (":", "data:", "event:", "error:", "id:", "retry:")
 
 
 def _is_whole(data: str) -> bool:

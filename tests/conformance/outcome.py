@@ -32,7 +32,7 @@ def told(events: Sequence[StreamEvent], failure: WireFailure | None) -> Outcome:
             case UsageChunk(read, written):
                 lines.append(f"usage {_number(read)} {_number(written)}")
             case ReplayChunk(value):
-                lines.append(f"replay {_string(list(_blocks(value)))}")
+                lines.append(f"replay {_string(list(_blocks(value)) if 'blocks' in value else value)}")
             case StreamEnd(reason, detail):
                 lines.append(f"end {reason} {detail}".rstrip())
     if failure is None:

@@ -12,6 +12,7 @@ import pytest
 from devflow.domain.provider import ProviderConfig
 from devflow.domain.request import (
     AssistantTurn,
+    CallChunk,
     ModelRequest,
     Purpose,
     ReplayChunk,
@@ -161,32 +162,40 @@ async def test_the_temperature_is_left_out_unless_set(protocol: str, server: Raw
 # what goes back -----------------------------------------------------------------------------------------------------
 
 
-async def test_thinking_goes_back_as_the_provider_wants_it(
+SIGNED = {"openai": "call-with-a-signature", "anthropic": "thinking-then-a-call", "ollama": "call"}
+
+
+async def test_what_a_model_signed_goes_back_verbatim(protocol: str, server: RawServer, transport: Transport) -> None:
+    answer(protocol, server, SIGNED[protocol])
+    came = await events_of(provider(protocol, server, transport))
+    calls = [event for event in came if isinstance(event, CallChunk)]
+    kept = next((event.value for event in came if isinstance(event, ReplayChunk)), None)
+    said_then = "".join(event.text for event in came if isinstance(event, TextChunk))
+    turn = AssistantTurn(said_then, tuple(WireCall(c.wire_id, c.tool, c.arguments) for c in calls), "why", replay=kept)
+    results = (ToolResult(call.wire_id, call.tool, "text") for call in calls)
+    body = await sent(protocol, server, transport, chat(messages=(UserText("go"), turn, *results)))
+    match protocol:
+        case "anthropic":
+            assert body["messages"][1]["content"] == [
+                {"type": "thinking", "thinking": "the file", "signature": "c2ln"},
+                {"type": "redacted_thinking", "data": "aGlkZGVu"},
+                {"type": "tool_use", "id": "a", "name": "read_file", "input": {"path": "x"}},
+            ]
+        case "openai":
+            signature = {"google": {"thought_signature": "c2lnbmF0dXJlLw=="}}
+            assert [call.get("extra_content") for call in body["messages"][1]["tool_calls"]] == [signature, None]
+        case _:
+            assert kept is None
+
+
+async def test_reasoning_goes_back_as_text_where_the_profile_says_so(
     protocol: str, server: RawServer, transport: Transport
 ) -> None:
-    """Anthropic: block by block, verbatim, with signatures. Others: as text where the profile says so, else not."""
-    if protocol == "anthropic":
-        answer(protocol, server, "thinking-then-a-call")
-        asked = provider(protocol, server, transport)
-        came = await events_of(asked)
-        (kept,) = [event.value for event in came if isinstance(event, ReplayChunk)]
-        turn = AssistantTurn("", (WireCall("a", "read_file", '{"path": "x"}'),), "the file", replay=kept)
-        again = chat(messages=(UserText("go"), turn, ToolResult("a", "read_file", "text")))
-        body = await sent(protocol, server, transport, again)
-        assert body["messages"][1]["content"] == [
-            {"type": "thinking", "thinking": "the file", "signature": "c2ln"},
-            {"type": "redacted_thinking", "data": "aGlkZGVu"},
-            {"type": "tool_use", "id": "a", "name": "read_file", "input": {"path": "x"}},
-        ]
-        return
-    turn = AssistantTurn("", CALLS[:1], "because")
-    again = chat(messages=(UserText("go"), turn, *RESULTS[:1]))
+    again = chat(messages=(UserText("go"), AssistantTurn("", CALLS[:1], "because"), *RESULTS[:1]))
     for known in presets(RESOURCES):
-        if known.adapter != ADAPTER[protocol]:
-            continue
         answer(protocol, server)
         await events_of(provider(protocol, server, transport, known=known), again)
-        wanted = protocol == "ollama" or known.dialect.replay_reasoning
+        wanted = protocol == "ollama" or (protocol == "openai" and known.dialect.replay_reasoning)
         assert ("because" in json.dumps(server.received[-1].json)) is wanted, known.id
 
 
