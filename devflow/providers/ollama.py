@@ -37,6 +37,7 @@ class Ollama(ModelServer):
     ) -> None:
         super().__init__(config, key, transport, windows=windows, retry=retry)
         self._structured = Structured.JSON_SCHEMA
+        self._think = True
         self._without_tools: set[str] = set()
         self._allocated: dict[str, int] = {}
 
@@ -54,6 +55,7 @@ class Ollama(ModelServer):
             window=chosen_window(self.config.settings, request.model),
             tools=request.model not in self._without_tools,
             structured=self._structured,
+            think=self._think,
         )
 
     def _answer(self, request: ModelRequest) -> OllamaAnswer:
@@ -70,6 +72,9 @@ class Ollama(ModelServer):
         said = complaint.decode("utf-8", "replace").casefold()
         if "tools" in body and "does not support tools" in said:
             self._without_tools.add(str(body["model"]))
+            return True
+        if "think" in body and "think" in said:
+            self._think = False
             return True
         if "format" in body and any(word in said for word in ("format", "schema", "grammar")):
             self._structured = Structured(self._structured - 1)

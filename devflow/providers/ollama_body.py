@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from devflow.domain.foreign_json import loads
-from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText, WireCall
+from devflow.domain.request import (
+    AssistantTurn,
+    ChatMessage,
+    ModelRequest,
+    Purpose,
+    ToolResult,
+    ToolSpec,
+    UserText,
+    WireCall,
+)
 from devflow.providers.chat_body import Structured
 from devflow.providers.tool_schema import sendable_schema
 
@@ -20,8 +29,13 @@ def ollama_body(
     window: int | None = None,
     tools: bool = True,
     structured: Structured = Structured.JSON_SCHEMA,
+    think: bool = True,
 ) -> dict[str, Any]:
-    """The JSON body to post. `window` is the user's own choice in tokens; `tools`: whether the model has any use."""
+    """The JSON body to post.
+
+    `window` is the user's own choice in tokens; `tools`: whether the model has any use; `think`: whether the server
+    takes it that a model shall not think, which titles and tests have no time for.
+    """
     body: dict[str, Any] = {
         "model": request.model,
         "messages": _messages(request.system, request.messages),
@@ -38,6 +52,8 @@ def ollama_body(
         body["options"] = options
     if request.tools and tools:
         body["tools"] = [_tool(spec) for spec in request.tools]
+    if think and request.purpose in (Purpose.TITLE, Purpose.PROBE):
+        body["think"] = False
     if request.json_schema:
         schema = next(iter(request.json_schema.values()))
         match structured:

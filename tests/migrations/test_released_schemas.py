@@ -70,6 +70,17 @@ def test_each_migration_goes_down_and_up_again_with_the_data(released: AppPaths)
     open_database(released, Hub()).close()
 
 
+def test_an_ollama_of_the_first_release_is_spoken_to_in_its_own_protocol(home: Path) -> None:
+    paths = app_paths(home)
+    shutil.copyfile(DATABASES / "0001.db", paths.database)
+    with closing(sqlite3.connect(paths.database)) as connection, connection:
+        connection.execute("UPDATE providers SET preset = 'ollama', base_url = 'http://127.0.0.1:11434/v1'")
+    run(paths, upgrade, "0002")
+    assert [row["adapter"] for row in dump(paths.database)["providers"]] == ["ollama"]
+    run(paths, downgrade, "0001")
+    assert [row["adapter"] for row in dump(paths.database)["providers"]] == ["openai_compat"]
+
+
 def test_below_the_first_migration_nothing_is_left(released: AppPaths) -> None:
     open_database(released, Hub()).close()
     run(released, downgrade, "base")

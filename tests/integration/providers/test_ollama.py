@@ -14,6 +14,7 @@ from devflow.domain.request import (
     CallChunk,
     FinishReason,
     ModelRequest,
+    Purpose,
     ReasoningChunk,
     StreamEnd,
     StreamEvent,
@@ -159,6 +160,15 @@ async def test_a_model_without_tools_is_asked_without_them(server: RawServer, tr
     assert text_of(await events_of(asked, chat(tools=(NOTE,)))) == "Hello."
     assert text_of(await events_of(asked, chat(tools=(NOTE,)))) == "Again."
     assert ["tools" in received.json for received in server.received] == [True, False, False]
+
+
+async def test_a_server_that_knows_no_thinking_is_asked_without_a_word_of_it(
+    server: RawServer, transport: Transport
+) -> None:
+    server.answer(b'{"error": "\\"m\\" does not support thinking"}', status=400, kind="application/json")
+    server.answer(line("A title"), line(done="stop"), kind=LINES)
+    assert text_of(await events_of(provider(server.origin, transport), chat(purpose=Purpose.TITLE))) == "A title"
+    assert ["think" in received.json for received in server.received] == [True, False]
 
 
 async def test_the_window_is_sent_only_where_the_user_chose_one(server: RawServer, transport: Transport) -> None:

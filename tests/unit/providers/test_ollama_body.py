@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from devflow.domain.request import AssistantTurn, ModelRequest, NotUsed, ToolResult, ToolSpec, UserText, WireCall
+from devflow.domain.request import (
+    AssistantTurn,
+    ModelRequest,
+    NotUsed,
+    Purpose,
+    ToolResult,
+    ToolSpec,
+    UserText,
+    WireCall,
+)
 from devflow.providers.chat_body import Structured
 from devflow.providers.ollama_body import ollama_body
 
@@ -50,6 +59,10 @@ def test_a_call_goes_back_as_an_object_and_its_result_by_the_tools_name() -> Non
 
 def test_thinking_goes_back_only_beside_the_calls_that_came_of_it() -> None:
     assert "thinking" not in body(UserText("q"), AssistantTurn("a", reasoning="hm"))["messages"][1]
+
+
+def test_titles_and_tests_are_written_without_thinking() -> None:
+    assert [body(UserText("q"), purpose=purpose).get("think") for purpose in Purpose] == [None, False, None, False]
 
 
 def test_tools_are_left_out_for_a_model_that_has_no_use_for_them() -> None:
