@@ -213,6 +213,10 @@ async def test_a_server_of_this_machine_is_offered_first(start: Start, monkeypat
                 await person.misses("foundServer-0")
                 assert dialog.text("providerModels") == "scripted"
                 assert dialog_words("addressPreview") == f"POST {server.base_url}/api/chat"
+                server.script(*ANSWERS)
+                await dialog.tests()
+                assert dialog.result("key") == "Key: Not needed"
+                assert dialog.result("tools") == "Tool calls: Arguments came back whole"
                 await dialog.saves()
             (config,) = await person.core.models.list()
             assert (config.preset, config.adapter, config.models) == ("ollama", "ollama", ("scripted",))
