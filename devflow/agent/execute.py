@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import assert_never
+from typing import Any, assert_never
 
 from devflow.agent.engine import Engine
 from devflow.domain.conversation import Conversation
@@ -19,9 +19,10 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
-from devflow.tools.approval import approval_of, with_approval, without_approval
+from devflow.tools.approval import approval_for, carrying, with_approval, without_approval
+from devflow.tools.policy import Effect, Verdict
 from devflow.tools.registry import parse_arguments
-from devflow.tools.tool import ToolContext, ToolOutcome, ToolStopped, Voided
+from devflow.tools.tool import Tool, ToolContext, ToolOutcome, ToolStopped, Voided
 
 log = logging.getLogger(__name__)
 
@@ -87,13 +88,22 @@ async def _run_tool(
         return ToolOutcome("", f"The tool {call.tool!r} is not available any more.")
     try:
         arguments = parse_arguments(tool, call.arguments)
-        context.judge(tool.subject(arguments), tool.default)  # raises for what has been denied since it was approved
+        said = context.judge(tool.subject(arguments), tool.default)  # raises for what has been denied since
+        if said.effect is Effect.ASK and call.decided_by is None and only is None:
+            return await _ask_after_all(tool, arguments, context, said)
         return await tool.run(arguments, context, without_approval(call.preview))
     except UserFacing as refusal:
         return ToolOutcome("", str(refusal))
     except Exception as error:
         log.exception("the tool %s failed", call.tool)
         return ToolOutcome("", f"The tool failed unexpectedly ({type(error).__name__}).")
+
+
+async def _ask_after_all(tool: Tool, arguments: Mapping[str, Any], context: ToolContext, said: Verdict) -> Voided:
+    """The rule that let the call pass was revoked before it ran, as over a restart: nobody has said yes to it."""
+    because = replace(said, because=said.because or "revoked")
+    approval = approval_for(tool.subject(arguments), because, context.workspace, untrusted=context.read_untrusted)
+    return Voided(with_approval(await tool.preview(arguments, context), approval), "")
 
 
 def _store_stopped(unit: Unit, call: ToolCall, stopped: ToolStopped, took: int) -> None:
@@ -117,7 +127,7 @@ def _store(unit: Unit, call: ToolCall, outcome: ToolOutcome | Voided, took: int)
                 call.id,
                 CallState.EXECUTING,
                 CallState.AWAITING,
-                preview=with_approval(preview, approval_of(call.preview)),
+                preview=carrying(preview, call.preview),
                 error=why,
                 decided_by=None,
                 decided_seq=None,

@@ -38,7 +38,7 @@ class Approval:
 def approval_for(subject: Subject, said: Verdict, workspace: str, *, untrusted: bool) -> Approval:
     """A rule that asks, legible or not, beats any that allows: none is offered beside it."""
     patterns: tuple[str, ...] = ()
-    if subject.rule_allowed and said.because in ("", "untrusted"):
+    if subject.rule_allowed and said.because not in ("rule", "broken"):
         patterns = choices(subject.target, subject.words, is_path=subject.is_path)
     return Approval(said.because, patterns, _covers(subject), workspace, untrusted, subject.rule_allowed)
 
@@ -54,6 +54,11 @@ def _covers(subject: Subject) -> Covers:
 def with_approval(preview: Mapping[str, Any] | None, approval: Approval) -> dict[str, Any]:
     """What is stored with the call and shown on its card."""
     return {**(preview or {}), _KEY: {**asdict(approval), "patterns": list(approval.patterns)}}
+
+
+def carrying(preview: Mapping[str, Any], former: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A new preview with its own approval, else with that of the one it takes the place of."""
+    return dict(preview) if _KEY in preview else with_approval(preview, approval_of(former))
 
 
 def without_approval(preview: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

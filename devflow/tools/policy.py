@@ -17,9 +17,9 @@ from devflow.tools.patterns import ANYTHING, matches, matches_folded
 
 CHANGING = frozenset({Risk.WRITES, Risk.RUNS, Risk.REACHES_OUT})
 
-Because = Literal["", "untrusted", "rule", "broken"]
+Because = Literal["", "untrusted", "rule", "broken", "revoked"]
 """Why a call asks: by default, because a rule that would allow it does not hold after text from outside, because a rule
-says so, or because of a stored rule that cannot be read."""
+says so, because of a stored rule that cannot be read, or because the rule that had allowed it is gone."""
 
 
 class Effect(StrEnum):

@@ -392,6 +392,30 @@ async def test_rule_4_a_rule_revoked_by_another_process_allows_no_more(
     assert await asks(bench, server, write(content="again\n"))
 
 
+async def test_rule_4_a_call_whose_rule_was_revoked_before_it_ran_asks_after_all(
+    bench: Bench, server: OpenAIServer
+) -> None:
+    run_id, call = await waiting(bench, server, write())
+    await bench.core.db.write(lambda unit: pass_and_die(unit, run_id, call.id))
+    await bench.core.turns.recover()
+    await bench.core.turns.continue_run(run_id)
+    assert (await bench.core.turns.wait(run_id)).state is RunState.AWAITING_APPROVAL
+    shown = await bench.core.db.read(lambda session: runs.call(session, call.id))
+    assert shown.preview is not None
+    assert shown.preview["approval"]["because"] == "revoked"
+    assert "+new" in shown.preview["diff"]
+    assert not (bench.workspace / "a.txt").exists()
+    await bench.core.turns.decide(call.id, ALLOW)
+    assert (await bench.core.turns.wait(run_id)).state is RunState.COMPLETED
+    assert (bench.workspace / "a.txt").exists()
+
+
+def pass_and_die(unit: Unit, run_id: str, call_id: str) -> None:
+    """The rows as a process leaves them that was killed after a rule let the call pass, and before it ran."""
+    runs.compare_and_set_call(unit, call_id, CallState.AWAITING, CallState.APPROVED, preview=None)
+    runs.set_state(unit, run_id, RunState.EXECUTING, owner="a-process-that-is-gone")
+
+
 async def test_rule_4_deny_beats_ask_beats_allow(bench: Bench, server: OpenAIServer) -> None:
     for effect in (Effect.ALLOW, Effect.ASK):
         await add_rule(bench.core.settings, Rule(effect, "write_file", str(bench.workspace), "a.txt"))

@@ -13,6 +13,8 @@ def because_words(t: Translator, approval: Approval) -> str:
     match approval.because:
         case "untrusted":
             return t("A rule allows this, but this conversation has read text from outside.")
+        case "revoked":
+            return t("The rule that allowed this was revoked before it ran.")
         case "rule":
             return t("A rule of yours asks before this.")
         case "broken":
