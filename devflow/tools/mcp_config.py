@@ -24,7 +24,7 @@ NAME_MAX = 40  # characters: the names of its tools begin with it, and have room
 ARGUMENTS_MAX = 64
 TEXT_MAX = 4_000  # characters of one argument, value or address
 VALUES_MAX = 64
-START_S, CALL_S = 20.0, 120.0
+START_S, CALL_S = 60.0, 120.0  # at its first start npx downloads the server
 """How long a server may take to be ready, and to answer one call, unless the user says otherwise; in seconds."""
 WAIT_MAX_S = 3_600.0
 

@@ -36,6 +36,8 @@ IDLE_S = 600.0
 """A server that nobody has used for so long is ended; it is started again when it is needed."""
 TURN_WAIT_S = 8.0
 """A turn waits so long for servers that start; one that takes longer is there for a later step."""
+TOOLS_MAX = 110
+"""Of all servers together: model servers refuse a request with more than 128 tools, ours included."""
 CLOSE_S = 1.6
 """Quitting waits at most so long for servers to end."""
 
@@ -80,7 +82,10 @@ class McpSource:
         made = [
             McpTool(names[server.name, tool.name], server, tool, self) for server, tools in listed for tool in tools
         ]
-        return tuple(tool for tool in made if only is None or tool.spec.name in only)
+        chosen = [tool for tool in made if only is None or tool.spec.name in only]
+        if len(chosen) > TOOLS_MAX:
+            log.info("of %d tools of MCP servers the first %d are offered", len(chosen), TOOLS_MAX)
+        return tuple(chosen[:TOOLS_MAX])
 
     async def call(self, server: McpServer, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Raises `UserFacing` with a sentence for the model."""

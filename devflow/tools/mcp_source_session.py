@@ -25,11 +25,12 @@ from pydantic import ValidationError
 from devflow import __version__
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import N_
+from devflow.domain.redaction import redact
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.providers.transport import Network
 from devflow.tools import mcp_offered, mcp_state
 from devflow.tools.mcp_config import McpServer
-from devflow.tools.mcp_expand import Launch, filled_in
+from devflow.tools.mcp_expand import SECRET_MIN, Launch, filled_in
 from devflow.tools.mcp_offered import Offered
 from devflow.tools.mcp_source_http import HttpTransport
 from devflow.tools.mcp_source_stdio import StdioTransport
@@ -165,7 +166,7 @@ class Session:
                 raise _SessionLost(str(error)) from None
             if error.code == mcp_types.CONNECTION_CLOSED:
                 raise await self._ended_in_call(life) from None
-            raise mcp_state.refused(name, _tidy(error.message)) from None
+            raise mcp_state.refused(name, self._tidy(error.message)) from None
         except ValidationError:
             raise mcp_state.not_understood(name) from None
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
@@ -333,7 +334,7 @@ class Session:
             case OSError(strerror=str() as words):
                 return words
             case MCPError() if failure.code != mcp_types.CONNECTION_CLOSED and not said:
-                return _tidy(failure.message)
+                return self._tidy(failure.message)
             case ValidationError():
                 return N_("what it sends is not MCP")
             case _:
@@ -341,7 +342,15 @@ class Session:
         if code:
             how = f"exit code {code}" if code > 0 else f"signal {-code}"
             return f"{how}: {said}" if said else how
-        return said or (_tidy(str(failure)) if failure is not None else "") or N_("it closed the connection")
+        return said or (self._tidy(str(failure)) if failure is not None else "") or N_("it closed the connection")
+
+    def _tidy(self, text: str) -> str:
+        """A foreign sentence on one line, within bounds, without secrets."""
+        for value in self._values.values():
+            if len(value) >= SECRET_MIN:
+                text = text.replace(value, "…")
+        line = " ".join(redact(with_hidden_shown(text)).text.split())
+        return f"{line[:300]}…" if len(line) > 300 else line
 
     def _hold_back(self) -> None:
         """After the second failure in a row it is left alone for a while, longer each time."""
@@ -400,9 +409,3 @@ def _first(error: BaseException) -> BaseException:
     flat = [_first(each) for each in error.exceptions]
     telling = [each for each in flat if not isinstance(each, anyio.ClosedResourceError | anyio.BrokenResourceError)]
     return (telling or flat)[0]
-
-
-def _tidy(text: str) -> str:
-    """A foreign sentence on one line, within bounds."""
-    line = " ".join(with_hidden_shown(text).split())
-    return f"{line[:300]}…" if len(line) > 300 else line

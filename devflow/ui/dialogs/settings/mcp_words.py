@@ -31,7 +31,7 @@ def state_words(t: Translator, server: McpServer, state: ServerState) -> tuple[s
                 words += " · " + t.n("{count} left out", "{count} left out", len(state.left_out))
             return words, "success"
         case Phase.FAILED:
-            return (sentence_of(t, state.problem) if state.problem is not None else t("Failed")), "danger"
+            return (state.problem.render(t) if state.problem is not None else t("Failed")), "danger"
         case _:
             assert_never(state.phase)
 
