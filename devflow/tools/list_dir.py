@@ -10,7 +10,7 @@ from devflow.domain.request import ToolSpec
 from devflow.domain.run import Risk
 from devflow.tools.confined import DirItem
 from devflow.tools.file_tool import FileTool
-from devflow.tools.paths import visible
+from devflow.tools.paths import Parts, visible
 from devflow.tools.policy import Effect
 from devflow.tools.refusal import ToolRefused
 from devflow.tools.tool import ToolContext, ToolOutcome
@@ -48,20 +48,20 @@ class ListDir(FileTool):
 
     def _lines(self, path: str, depth: int) -> list[str]:
         lines: list[str] = []
-        left_out = self._walk(path, depth, "", lines)
+        left_out = self._walk(self._workspace.parts(path), depth, "", lines)
         if left_out:
             lines.append(f"[{ITEMS_MAX} items are listed, more were left out; list a folder below this one]")
         return lines
 
-    def _walk(self, path: str, depth: int, prefix: str, lines: list[str]) -> bool:
+    def _walk(self, parts: Parts, depth: int, prefix: str, lines: list[str]) -> bool:
         """Append the folder's lines; returns whether some had no room."""
-        for item in self._workspace.scan(path):
+        for item in self._workspace.scan(parts):
             if len(lines) >= ITEMS_MAX:
                 return True
             lines.append(prefix + _line(item))
             if item.kind == "folder" and depth > 1 and not item.protected:
                 try:
-                    if self._walk(f"{path}/{item.name}", depth - 1, f"{prefix}{visible(item.name)}/", lines):
+                    if self._walk((*parts, item.name), depth - 1, f"{prefix}{visible(item.name)}/", lines):
                         return True
                 except ToolRefused as refusal:
                     lines.append(f"{prefix}{visible(item.name)}/ [{refusal}]")

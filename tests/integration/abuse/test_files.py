@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -286,6 +287,48 @@ async def test_a_link_put_in_place_between_the_diff_and_the_write(
     assert (outside / "app.py").read_text() == (outside / "inner" / "app.py").read_text() == "one\ntwo\n"
     shutil.rmtree(outside / "inner")
     (outside / "app.py").unlink()
+
+
+@pytest.mark.parametrize("tool", [WriteFile, EditFile])
+@pytest.mark.parametrize("what", ["file", "folder", "hard link"])
+@pytest.mark.parametrize("moment", ["fsync", "rename"])
+async def test_a_link_put_in_place_in_the_middle_of_the_write(
+    project: Workspace,
+    outside: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: type[WriteFile] | type[EditFile],
+    what: str,
+    moment: str,
+) -> None:
+    """At the worst moments: after the new text is on the disk, and after the last look at the old one."""
+    place, real = project.root / "src" / "app.py", getattr(os, moment)
+    swaps: list[str] = []
+
+    def swap_first(*arguments: Any, **options: Any) -> Any:
+        if not swaps:
+            swaps.append(what)
+            if what == "folder":
+                os.replace(project.root / "src", project.root / "aside")  # noqa: PTH105 - its rename is the hook
+                (project.root / "src").symlink_to(outside)
+            else:
+                place.unlink()
+                place.symlink_to(outside / "secret.txt") if what == "file" else place.hardlink_to(
+                    outside / "secret.txt"
+                )
+        return real(*arguments, **options)
+
+    if tool is WriteFile:
+        arguments: dict[str, Any] = {"path": "src/app.py", "content": "pwned\n"}
+    else:
+        arguments = {"path": "src/app.py", "old_text": "one", "new_text": "pwned", "replace_all": False}
+    shown = await tool(project).preview(arguments, NO_CONTEXT)
+    monkeypatch.setattr(os, moment, swap_first)
+    with contextlib.suppress(ToolRefused):
+        outcome = await tool(project).run(arguments, NO_CONTEXT, shown)
+        assert SECRET not in str(outcome)
+    assert swaps == [what]
+    assert (outside / "secret.txt").read_text() == f"{SECRET}\n"
+    assert not any(name.endswith(".tmp") for folder, _, found in os.walk(project.root) for name in found)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from devflow.domain.run import CallState
+from devflow.domain.run import CallState, RunState
 from devflow.tools.policy import Effect, Rule
 from devflow.tools.rules import add_rule
 from tests.fakes.openai_server import Call, OpenAIServer, Turn
@@ -177,3 +177,15 @@ async def test_a_hard_link_to_an_outside_file_is_asked_about_before_it_is_read(
     assert call.state is CallState.AWAITING
     assert "several names" in call.error
     assert "nobody may read" not in str(call)
+
+
+async def test_where_nobody_can_be_asked_it_is_refused(bench: Bench, server: OpenAIServer, outside: Path) -> None:
+    (bench.workspace / "notes.txt").hardlink_to(outside / "secret.txt")
+    server.script(Turn(calls=[Call("read_file", {"path": "notes.txt"})]), "I could not read it.")
+    conversation = await bench.conversation(project=True)
+    run = await bench.core.turns.send(conversation.id, "Read my notes.", tools=("read_file",))
+    assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
+    (call,) = await bench.calls(conversation)
+    assert call.state is CallState.FAILED
+    assert "Nobody can be asked here" in server.requests[1].tool_results[0]
+    assert "nobody may read" not in str(server.requests[1].body)

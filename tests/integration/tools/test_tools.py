@@ -119,6 +119,9 @@ async def test_a_folder_is_listed_with_what_is_not_opened(ctx: ToolContext, root
     ]
     assert "src/x.py (0 bytes)" in (await call(ctx, "list_dir", depth=2)).splitlines()
     assert await call(ctx, "list_dir", path="src/deep") == "(the folder is empty)"
+    (root / "src" / "deep" / "odd ").mkdir()
+    (root / "src" / "deep" / "odd " / "in it").write_text("")
+    assert "odd /in it (0 bytes)" in (await call(ctx, "list_dir", path="src/deep", depth=2)).splitlines()
 
 
 async def test_a_large_folder_says_that_more_was_left_out(ctx: ToolContext, root: Path) -> None:
