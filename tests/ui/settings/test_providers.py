@@ -302,6 +302,30 @@ async def test_what_a_test_said_is_there_the_next_time(start: Start, server: Ope
         assert {line.what: line.state for line in config.last_test.lines}[Probe.TOOLS] is LineState.OK
 
 
+async def test_a_window_that_the_human_knows_better_is_used_and_given_up_again(
+    start: Start, server: OpenAIServer
+) -> None:
+    async with start() as person:
+        await person.core.models.add(ProviderDraft("Workstation", server.base_url, models=("scripted",)))
+        choice = await person.core.models.main_choice()
+        async with settings(person) as dialog:
+            assert dialog.text("providerWindow") == ""
+            assert dialog.hint("providerWindow") == "What the server says"
+            await dialog.types("providerWindow", "a lot")
+            await person.clicks("saveSettingsButton")
+            await person.sees("A context window has 1 to 100,000,000 tokens.", on="problem-context_window")
+            assert dialog.text("providerWindow") == "a lot"
+            await dialog.types("providerWindow", "16,384")
+            assert not hands.visible("problem-context_window")
+            await dialog.saves()
+        assert await (await person.core.models.resolve(choice)).context_window("scripted") == 16_384
+        async with settings(person) as dialog:
+            assert dialog.text("providerWindow") == "16384"
+            await dialog.types("providerWindow", "")
+            await dialog.saves()
+        assert await (await person.core.models.resolve(choice)).context_window("scripted") == 32_000
+
+
 async def test_two_providers_are_told_apart_in_the_roles_and_a_new_one_leaves_them_alone(
     start: Start, server: OpenAIServer
 ) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from devflow.domain.errors import InvalidInput, UserFacing
 from devflow.domain.provider import Probe, ProviderConfig, ProviderDraft, TestLine, TestReport
@@ -49,7 +52,7 @@ class ProviderEdit:
     testing: asyncio.Task[None] | None = None
     listing: asyncio.Task[None] | None = None
     wrong: dict[str, UserFacing] = field(default_factory=dict)
-    """What is wrong with a field: name, base_url, key or models."""
+    """What is wrong with a field: name, base_url, key, models or context_window."""
 
     @classmethod
     def stored(cls, config: ProviderConfig, preset: Preset, *, has_key: bool) -> ProviderEdit:
@@ -58,7 +61,7 @@ class ProviderEdit:
     @classmethod
     def new(cls, id: str, preset: Preset, draft: ProviderDraft) -> ProviderEdit:
         """Not stored yet: everything is an edit over nothing."""
-        edit = cls(id, preset, None, Edits({"name": "", "base_url": "", "models": ()}))
+        edit = cls(id, preset, None, Edits({"name": "", "base_url": "", "models": (), "context_window": ""}))
         for name in ("name", "base_url", "models"):
             edit.values.set(name, getattr(draft, name))
         return edit
@@ -82,6 +85,11 @@ class ProviderEdit:
     @property
     def models(self) -> tuple[str, ...]:
         return tuple(self.values["models"])
+
+    @property
+    def window(self) -> str:
+        """The context window as it was typed; empty for what the server says."""
+        return str(self.values["context_window"])
 
     @property
     def adapter(self) -> str:
@@ -111,16 +119,24 @@ class ProviderEdit:
 
     def draft(self) -> ProviderDraft:
         """The values to store."""
-        draft = ProviderDraft(self.name, self.address, self.preset.id, self.adapter, self.models)
-        if self.config is None:
-            return draft
-        return replace(draft, preset=self.config.preset, adapter=self.config.adapter, settings=self.config.settings)
+        preset, settings = (self.preset.id, {}) if self.config is None else (self.config.preset, self.config.settings)
+        return ProviderDraft(self.name, self.address, preset, self.adapter, self.models, self._settings(settings))
 
     def to_ask(self) -> ProviderDraft | ProviderConfig:
         """What a test asks: with an id, so that the stored key is found as long as the origin is its own."""
         if self.config is None:
             return self.draft()
         return replace(self.config, name=self.name, base_url=self.address, models=self.models)
+
+    def _settings(self, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """The stored ones with the window that was typed; what is no number is left to `check_draft` to refuse."""
+        settings = dict(stored)
+        if "context_window" in self.values.changed:
+            settings.pop("context_window", None)
+            typed = re.sub(r"[\s,._']", "", self.window)
+            if typed:
+                settings["context_window"] = int(typed) if typed.isdecimal() and len(typed) < 19 else typed
+        return settings
 
     @property
     def last_test(self) -> TestReport | None:
@@ -140,7 +156,13 @@ class ProviderEdit:
 
 
 def _values(config: ProviderConfig) -> dict[str, object]:
-    return {"name": config.name, "base_url": config.base_url, "models": config.models}
+    window = config.settings.get("context_window")
+    return {
+        "name": config.name,
+        "base_url": config.base_url,
+        "models": config.models,
+        "context_window": f"{window}" if isinstance(window, int) else "",
+    }
 
 
 def _origin(address: str) -> str:

@@ -35,12 +35,15 @@ class ProviderForm(QWidget):
         self.key = _line("providerKey", t("Key"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.models = ModelsField(ctx)
+        self.window_size = _line("providerWindow", t("Context window, in tokens"))
+        self.window_size.setPlaceholderText(t("What the server says"))
         self.tests = TestPanel(ctx)
         self.wrong = {
             "name": ProblemLine(self.name),
             "base_url": ProblemLine(self.address),
             "key": ProblemLine(self.key),
             "models": ProblemLine(self.models.line),
+            "context_window": ProblemLine(self.window_size),
         }
         for name, line in self.wrong.items():
             line.setObjectName(f"problem-{name}")
@@ -64,7 +67,8 @@ class ProviderForm(QWidget):
     def show_edit(self, edit: ProviderEdit) -> None:
         """Show that provider; what is typed right now is left as it is."""
         self._edit = edit
-        for field, text in ((self.name, edit.name), (self.address, edit.address), (self.key, edit.key or "")):
+        shown = ((self.name, edit.name), (self.address, edit.address), (self.key, edit.key or ""))
+        for field, text in (*shown, (self.window_size, edit.window)):
             if field.text() != text:
                 field.setText(text)
                 field.setCursorPosition(0)
@@ -84,6 +88,7 @@ class ProviderForm(QWidget):
     def field(self, name: str) -> QWidget:
         """The field that an error names."""
         fields: dict[str, QWidget] = {"base_url": self.address, "key": self.key, "models": self.models.line}
+        fields["context_window"] = self.window_size
         return fields.get(name, self.name)
 
     # what the fields say
@@ -121,6 +126,7 @@ class ProviderForm(QWidget):
         self.name.textEdited.connect(self._name_typed)
         self.address.textEdited.connect(self._address_typed)
         self.key.textEdited.connect(self._key_typed)
+        self.window_size.textEdited.connect(self._window_typed)
         self.models.changed.connect(self._models_chosen)
         self.models.refresh_wanted.connect(self._list_models)
         self.tests.wanted.connect(self._test)
@@ -142,6 +148,9 @@ class ProviderForm(QWidget):
     def _key_typed(self, text: str) -> None:
         """An emptied field means what it meant before anything was typed: the stored key, if there is one."""
         self._change("key", text or None)
+
+    def _window_typed(self, text: str) -> None:
+        self._change("context_window", text)
 
     def _models_chosen(self, models: tuple[str, ...]) -> None:
         self._change("models", models)
@@ -181,6 +190,7 @@ class ProviderForm(QWidget):
             (t("Address"), self.address, (), (self.preview, self.wrong["base_url"])),
             (t("Key"), self.key, (self.key_page, self.forget), (self.wrong["key"], self._notice)),
             (t("Models"), self.models, (), (self.wrong["models"],)),
+            (t("Context window, in tokens"), self.window_size, (), (self.wrong["context_window"],)),
         ):
             column.addLayout(_head(title, field, links))
             column.addSpacing(3)
