@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Origin, Path
-from devflow.domain.errors import InvalidInput
+from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
 from devflow.domain.receipt import Receipt
 from devflow.domain.run import Run, ToolCall
@@ -116,6 +116,23 @@ class Conversations:
 
     async def set_project(self, id: str, project_id: str | None) -> Conversation:
         return await self._set(id, project_id=project_id)
+
+    async def set_kb(self, id: str, kb_id: str | None) -> Conversation:
+        """The knowledge base it belongs to: fixed with the first message, raises `Refused` after that."""
+
+        def work(unit: Unit) -> Conversation:
+            if table.get(unit.session, id).leaf_id is not None:
+                raise Refused(
+                    N_("A conversation keeps the knowledge base that it was started with."),
+                    N_("Start a new conversation for another one."),
+                )
+            return table.set_fields(unit, id, kb_id=kb_id)
+
+        return await self._db.write(work)
+
+    async def newest_of(self, kb_id: str | None) -> Conversation | None:
+        """The conversation of that knowledge base (or of none) that was spoken in last."""
+        return await self._db.read(lambda session: table.newest_of_base(session, kb_id))
 
     async def set_model(self, id: str, model: ModelChoice | None) -> Conversation:
         """The conversation's own model from its next run on; None: the main role's."""

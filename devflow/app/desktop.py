@@ -115,6 +115,7 @@ def services_of(core: Core) -> Services:
         knowledge=core.knowledge,
         samples=core.samples,
         projects=core.projects,
+        bases=core.bases,
         models=core.models,
         keys=core.keys,
         conversations=core.conversations,

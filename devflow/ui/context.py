@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from devflow.models.keys import Keys
     from devflow.models.registry import Models
     from devflow.tools.mcp_source import McpSource
+    from devflow.wiki.registry import KnowledgeBases
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Services:
     knowledge: Knowledge
     samples: Samples
     projects: Projects
+    bases: KnowledgeBases
     models: Models
     keys: Keys
     conversations: Conversations

@@ -184,13 +184,18 @@ def choose(text: str) -> None:
 
 def type_text(text: str) -> None:
     """Type where the keyboard is; what is not on it comes from an input method, as Chinese does."""
+    type_into(_keyboard(), text)
+
+
+def type_into(widget: QWidget, text: str) -> None:
+    """Type in that widget, whether the keyboard is there or not."""
     for by_key, run in groupby(text, key=str.isascii):
         if by_key:
-            QTest.keyClicks(_keyboard(), "".join(run))
+            QTest.keyClicks(widget, "".join(run))
         else:
             composed = QInputMethodEvent()
             composed.setCommitString("".join(run))
-            QApplication.sendEvent(_keyboard(), composed)
+            QApplication.sendEvent(widget, composed)
 
 
 def press(key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:

@@ -20,6 +20,7 @@ from devflow.ui.pages.chat import ChatPage
 from devflow.ui.pages.chat.turn_block import TurnBlock
 from devflow.ui.window import Pages
 from tests.fakes.openai_server import OpenAIServer
+from tests.support import hands
 from tests.support.waiting import until
 from tests.ui.conftest import OpenWindow, ScriptedDialogs
 
@@ -51,7 +52,7 @@ class Chat:
 
     def write(self, text: str) -> None:
         self.page.composer.field.setFocus()
-        QTest.keyClicks(self.page.composer.field, text)
+        hands.type_into(self.page.composer.field, text)
 
     def enter(self) -> None:
         QTest.keyClick(self.page.composer.field, Qt.Key.Key_Return)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.composer_field import ComposerField
 from devflow.ui.pages.chat.context_meter import ContextMeter
+from devflow.ui.pages.chat.kb_picker import KbPicker
 from devflow.ui.pages.chat.pickers import ModelPicker, WorkspacePicker
 from devflow.ui.widgets import Button, ElidedLabel, Hairline, IconButton, IconLabel, Label, SendButton
 from devflow.ui.widgets.painting import restyle
@@ -35,6 +36,7 @@ class Composer(QFrame):
         self.note = FolderNote(ctx)
         self.field = ComposerField(ctx, t("Message"))
         self.field.setObjectName("composer")
+        self.base = KbPicker(ctx)
         self.workspace = WorkspacePicker(ctx)
         self.model = ModelPicker(ctx)
         self.meter = ContextMeter(ctx)
@@ -48,6 +50,7 @@ class Composer(QFrame):
         self._text_row.addWidget(self.field)
         foot = self._foot = QHBoxLayout()
         foot.setSpacing(2)
+        foot.addWidget(self.base, 0, Qt.AlignmentFlag.AlignVCenter)
         foot.addWidget(self.workspace, 0, Qt.AlignmentFlag.AlignVCenter)
         foot.addWidget(self.model, 0, Qt.AlignmentFlag.AlignVCenter)
         foot.addStretch(1)

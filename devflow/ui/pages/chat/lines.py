@@ -74,6 +74,8 @@ _MARKS = {
     "searching": ("half-disc", "accent-fg"),
     "found": ("check", "success"),
     "nothing": ("circle", "text-faint"),
+    "searching_pages": ("half-disc", "accent-fg"),
+    "nothing_pages": ("circle", "text-faint"),
     "failed": ("warning", "warning"),
     "off": ("circle", "text-faint"),
     "off_here": ("circle", "text-faint"),
@@ -116,8 +118,12 @@ def lookup_sentence(ctx: UiContext, words: LookupWords) -> str:
             return t("Searching the library…")
         case "found":
             return found_words(ctx, words)
+        case "searching_pages":
+            return t("Searching the knowledge base…")
         case "nothing":
             return t("Nothing in the library matches")
+        case "nothing_pages":
+            return t("Nothing in this knowledge base matches")
         case "failed":
             return t("Search failed; answered without it")
         case "off":

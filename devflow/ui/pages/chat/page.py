@@ -157,6 +157,7 @@ class ChatPage(QWidget):
         composer.typed.connect(self.session.typed)
         composer.queue_edit_wanted.connect(self._edit_queued)
         composer.queue_cancel_wanted.connect(self._cancel_queued)
+        composer.base.base_chosen.connect(self.acts.set_base)
         composer.workspace.project_chosen.connect(self.acts.set_project)
         composer.model.model_chosen.connect(self.acts.set_model)
         composer.model.known.connect(self._show_composer)
@@ -198,6 +199,7 @@ class ChatPage(QWidget):
         conversation = self.session.conversation
         composer.set_mode(AWAITING if turn and turn.awaiting else RUNNING if turn and turn.open_run else IDLE)
         composer.queue.show_text(conversation.queued if conversation else "")
+        composer.base.show_base(self.session.base)
         composer.workspace.show_project(self.session.project)
         composer.model.show_choice(self.session.model)
         offline = composer.model.shown == OFFLINE

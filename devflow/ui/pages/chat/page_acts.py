@@ -12,6 +12,7 @@ from devflow.agent.deciding import Decision
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge import Entry, Project
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.session import ChatSession
@@ -90,6 +91,9 @@ class PageActs(QObject):
             self._launch(work, "set project")
         else:
             self._session.shown.emit(False)
+
+    def set_base(self, base: KnowledgeBase | None) -> None:
+        self._launch(self._session.take_base(base), "choose knowledge base")
 
     def set_model(self, choice: ModelChoice) -> None:
         self._session.model = choice

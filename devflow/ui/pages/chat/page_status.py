@@ -55,9 +55,9 @@ class ChatStatus(QObject):
                 found = words.entries + words.pages if words is not None else 0
                 text = t.n("Retrieval: {count} source", "Retrieval: {count} sources", found)
                 self._say("retrieval", "check", text, "good")
-            case "searching":
+            case "searching" | "searching_pages":
                 self._say("retrieval", "half-disc", t("Retrieval: searching"), "busy")
-            case "nothing":
+            case "nothing" | "nothing_pages":
                 self._say("retrieval", "circle", t("Retrieval: nothing found"), "")
             case "failed":
                 self._say("retrieval", "warning", t("Retrieval failed"), "trouble")

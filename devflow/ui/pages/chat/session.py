@@ -11,6 +11,7 @@ from devflow.domain.conversation import Conversation, Draft, Message, ModelChoic
 from devflow.domain.errors import NotFound
 from devflow.domain.events import CallsChanged, LibrarySearchDone, MessageStarted, RunChanged
 from devflow.domain.knowledge import Project
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.context import UiContext
 from devflow.ui.models.refresh import Refresher
 from devflow.ui.pages.chat.turn_views import Loaded, TurnView, references, turns_of
@@ -44,6 +45,7 @@ class ChatSession(QObject):
         self.turns: tuple[TurnView, ...] = ()
         self.at_message: str | None = None
         self.project: Project | None = None
+        self.base: KnowledgeBase | None = None
         self.model: ModelChoice | None = None
         self.retrieval = True
         self._refresher = Refresher(ctx.tasks, self._read, "read conversation", self)
@@ -97,6 +99,34 @@ class ChatSession(QObject):
         self.at_message, self.model, self.retrieval = None, None, True
         self._fresh = False
         self.shown.emit(True)
+        self._ctx.tasks.launch(self._take_current_base(), what="read the current knowledge base", owner=self)
+
+    async def take_base(self, base: KnowledgeBase | None) -> None:
+        """Work with that knowledge base from now on: in its newest conversation, else in a new one (spec 02).
+
+        A conversation without a message simply changes its mind.
+        """
+        bases, conversations = self._ctx.services.bases, self._ctx.services.conversations
+        await bases.use(base.id if base is not None else None)
+        id = base.id if base is not None else None
+        if self.turns:
+            newest = await conversations.newest_of(id)
+            if newest is not None:
+                self.open(newest.id)
+            else:
+                self.start_new()
+            return
+        self.base = base
+        if self._id is not None:
+            await conversations.set_kb(self._id, id)
+        self.shown.emit(False)
+
+    async def _take_current_base(self) -> None:
+        """A new conversation belongs to the current knowledge base."""
+        base = await self._ctx.services.bases.current()
+        if self._id is None and base != self.base:
+            self.base = base
+            self.shown.emit(False)
 
     async def ensure(self) -> str:
         """The open conversation's id; made now if there is none yet. Two callers get the same one."""
@@ -109,7 +139,10 @@ class ChatSession(QObject):
 
     async def _make(self) -> str:
         made = await self._ctx.services.conversations.create(
-            project_id=self.project.id if self.project else None, model=self.model, retrieval=self.retrieval
+            project_id=self.project.id if self.project else None,
+            kb_id=self.base.id if self.base else None,
+            model=self.model,
+            retrieval=self.retrieval,
         )
         if self._id is None:
             self._id = made.id
@@ -186,6 +219,7 @@ class ChatSession(QObject):
         shown = self._shown_of(path)
         runs = await conversations.runs(wanted, questions=[each.id for each in shown if each.role is Role.USER])
         receipts = await conversations.receipts(wanted, runs=[run.id for run in runs])
+        base = await self._base_of(path.conversation.kb_id)
         calls = await conversations.calls([each.id for each in shown if each.role is Role.ASSISTANT])
         numbers = await conversations.numbers(wanted)
         if wanted != self._id:
@@ -198,9 +232,20 @@ class ChatSession(QObject):
         self.turns = turns_of(Loaded(path, runs, receipts, calls))
         self.references = references(numbers, self.turns)
         self.project, self.model = path.conversation.project, path.conversation.model
+        if fresh and base != self.base:
+            self._ctx.tasks.launch(self._ctx.services.bases.use(base.id if base else None), what="use its base")
+        self.base = base
         self.retrieval = path.conversation.retrieval
         self.shown.emit(fresh)
         self.at_message = None
+
+    async def _base_of(self, kb_id: str | None) -> KnowledgeBase | None:
+        if kb_id is None:
+            return None
+        try:
+            return await self._ctx.services.bases.get(kb_id)
+        except NotFound:
+            return None
 
     def show_more(self, message_id: str) -> None:
         """The reader nears this message: read what belongs to the turns from there on, too."""

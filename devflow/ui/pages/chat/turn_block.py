@@ -80,7 +80,7 @@ class TurnBlock(QWidget):
 
     def show_waiting(self) -> None:
         """Whether the turn waits for its first words, or has them. The line stands in the foot: nothing moves."""
-        searching = lookup_words(self.turn).state == "searching"
+        searching = lookup_words(self.turn).state in ("searching", "searching_pages")
         waits = self.turn.working and not searching and not any(each.says for each in self.answers.values())
         if waits and self._waiting is None:
             self._waiting = WaitingLine(self._ctx, self._foot)

@@ -39,6 +39,7 @@ class Source:
 class TurnView:
     """One user message, what was looked up for it, and its answers. `run` is the one whose answers are shown, or one
     that was to answer anew and has ended without a word: then the former answers are shown, and its end below them.
+    `in_base`: the conversation has a knowledge base.
     """
 
     user: Message
@@ -46,6 +47,7 @@ class TurnView:
     answers: tuple[AnswerView, ...] = ()
     run: Run | None = None
     receipts: tuple[Receipt, ...] = ()
+    in_base: bool = False
 
     @property
     def open_run(self) -> bool:
@@ -89,7 +91,8 @@ class TurnView:
 
 @dataclass(frozen=True, slots=True)
 class LookupWords:
-    """What the retrieval line says: `state` is searching, found, nothing, failed, off, off_here or hidden."""
+    """What the retrieval line says: `state` is searching, searching_pages, found, nothing, nothing_pages, failed, off,
+    off_here or hidden. The ones on pages are for a conversation with a knowledge base."""
 
     state: str
     entries: int = 0
@@ -118,6 +121,7 @@ def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
         receipts.setdefault(receipt.run_id, []).append(receipt)
     wordless = _wordless_run(loaded)
     turns: list[TurnView] = []
+    in_base = path.conversation.kb_id is not None
     for user, answers in _grouped(path.messages):
         shown = _run_shown(answers, runs, by_question.get(user.id, []))
         views = tuple(
@@ -126,14 +130,16 @@ def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
         given = tuple(receipts.get(shown.id, ())) if shown is not None else ()
         if wordless is not None and wordless.user_message_id == user.id:
             shown = wordless
-        turns.append(TurnView(user, path.siblings.get(user.id), views, shown, given))
+        turns.append(TurnView(user, path.siblings.get(user.id), views, shown, given, in_base))
     return tuple(turns)
 
 
 def lookup_words(turn: TurnView) -> LookupWords:
     """What is known about the turn's lookup right now."""
     if not turn.receipts:
-        return LookupWords("searching" if turn.working else "hidden")
+        if not turn.working:
+            return LookupWords("hidden")
+        return LookupWords("searching_pages" if turn.in_base else "searching")
     newest = turn.receipts[-1]
     entries, pages = _items(newest.library), _items(newest.pages)
     if entries or pages:
@@ -141,6 +147,8 @@ def lookup_words(turn: TurnView) -> LookupWords:
     lookups: tuple[Lookup, ...] = (newest.library, newest.pages)
     if any(isinstance(lookup, LookupFailed) for lookup in lookups):
         return LookupWords("failed")
+    if isinstance(newest.pages, NothingFound):
+        return LookupWords("nothing_pages")
     if any(isinstance(lookup, NothingFound) for lookup in lookups):
         return LookupWords("nothing")
     reasons = {lookup.why for lookup in lookups if isinstance(lookup, NotUsed)}
