@@ -187,3 +187,19 @@ async def test_endless_output_does_not_hold_up_the_window(
         assert len(beats) > 100
         assert gaps[int(len(gaps) * 0.99)] < 0.05
         assert gaps[-1] < 0.25
+
+
+async def test_quitting_while_a_command_runs_is_quick_and_leaves_nothing(
+    open_chat: OpenChat, server: OpenAIServer, tmp_path: Path
+) -> None:
+    mark = new_mark()
+    server.script(
+        Turn("", calls=[shell(f"trap '' TERM; setsid sleep {mark} & echo begun; sleep {mark}; sleep {mark}")])
+    )
+    async with open_chat(server) as chat:
+        await asks(chat, tmp_path / "p")
+        chat.press("approveButton")
+        await eventually(lambda: live(chat) == "begun")
+        began = time.monotonic()
+    assert time.monotonic() - began < 2
+    assert marked(mark) == []
