@@ -13,6 +13,7 @@ from typing import Any
 
 from devflow.agent.engine import Engine
 from devflow.domain.conversation import Conversation, Message, Usage
+from devflow.domain.errors import UserFacing
 from devflow.domain.request import ModelRequest
 from devflow.domain.run import Run, ToolCall
 from devflow.prompt.compose import Turn, compose_turn
@@ -60,13 +61,14 @@ def scene_of(session: Session, run_id: str) -> Scene:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asking:
     """The requests of one step."""
 
     engine: Engine
     scene: Scene
     tools: Mapping[str, Tool]
+    _composed: ModelRequest | None = None
 
     async def compose(self, provider: Provider) -> ModelRequest:
         """The request, in the window that the model has; raises `TooLong` where it cannot be made to fit."""
@@ -88,6 +90,7 @@ class Asking:
         )
         request = compose_turn(turn, engine.templates)
         await engine.db.write(lambda unit: runs.write_measure(unit, run.id, request.measure))
+        self._composed = request
         return request
 
     async def compose_shorter(self, provider: Provider, sent: ModelRequest, refusal: ContextOverflow) -> ModelRequest:
@@ -114,8 +117,13 @@ class Asking:
         )
         return request
 
-    async def learn(self, request: ModelRequest, usage: Usage) -> None:
-        """Hold the estimate against what the server counted."""
-        await self.engine.calibration.observe(
-            self.scene.run.choice, estimated=estimated(request), counted=usage.input_tokens
-        )
+    async def learn(self, usage: Usage | None) -> None:
+        """Hold the estimate against what the server counted; not worth failing an answer that is there."""
+        if self._composed is None or usage is None:
+            return
+        try:
+            await self.engine.calibration.observe(
+                self.scene.run.choice, estimated=estimated(self._composed), counted=usage.input_tokens
+            )
+        except UserFacing as error:
+            log.warning("what %s counted was not kept: %s", self.scene.run.choice.model, error)

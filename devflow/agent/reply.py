@@ -55,7 +55,8 @@ async def reply(engine: Engine, run_id: str) -> None:
     answer = _Answer(engine, scene.run, scene.path[-1])
     try:
         provider = await engine.models.resolve(scene.run.choice)
-        end = await _ask(answer, provider, Asking(engine, scene, tools))
+        asking = Asking(engine, scene, tools)
+        end = await _ask(answer, provider, asking)
     except UserFacing as error:
         await answer.fail(problem_of(error))
         return
@@ -63,9 +64,10 @@ async def reply(engine: Engine, run_id: str) -> None:
         return
     if problem := _shortcoming(answer, end):
         await answer.fail(problem)
-        return
-    calls = await _prepared(engine, scene, tools, context, answer.calls) if answer.calls else ()
-    await answer.complete(calls)
+    else:
+        calls = await _prepared(engine, scene, tools, context, answer.calls) if answer.calls else ()
+        await answer.complete(calls)
+    await asking.learn(answer.usage)
 
 
 async def _prepared(
@@ -88,8 +90,6 @@ async def _ask(answer: _Answer, provider: Provider, asking: Asking) -> StreamEnd
             raise
         request = await asking.compose_shorter(provider, request, refusal)
         end = await _stream(answer, provider, request)
-    if answer.usage is not None:
-        await asking.learn(request, answer.usage)
     return end
 
 
