@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ from devflow.tools.workspace import content_hash
 
 DIFF_MAX = 200_000  # characters of a diff that are kept for the card
 _EXACT_DIFF_LINES = 20_000
+_CONTEXT = 3  # lines around a change
+_HUNK = re.compile(r"^@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@")
 _CHANGED = "The file changed after its diff was shown."
 
 
@@ -90,18 +93,44 @@ def _text_of(before: FileState | None, path: str) -> tuple[str, TextForm]:
 
 
 def _diff(old: str, new: str, path: str, *, exists: bool) -> tuple[str, int, int]:
+    """The unified diff, and how many lines it adds and removes. Only what lies between the equal ends is compared."""
     before, after = lines_of(old), lines_of(new)
-    if len(before) + len(after) > _EXACT_DIFF_LINES:  # difflib is quadratic
-        return f"[{len(before):,} lines become {len(after):,}; too many to compare]", len(after), len(before)
-    names = (f"a/{path}" if exists else "/dev/null", f"b/{path}")
-    lines = []
-    for line in difflib.unified_diff(before, after, *names):
-        lines.append(line.rstrip("\n"))
+    first, last = _equal_ends(before, after)
+    low = max(0, first - _CONTEXT)
+    here = before[low : len(before) - max(0, last - _CONTEXT)]
+    there = after[low : len(after) - max(0, last - _CONTEXT)]
+    if len(here) + len(there) <= _EXACT_DIFF_LINES:  # difflib is quadratic
+        changes = list(difflib.unified_diff(here, there, n=_CONTEXT))[2:]
+    else:
+        changes = _whole(here, there)
+    lines = [f"--- {f'a/{path}' if exists else '/dev/null'}", f"+++ b/{path}"] if changes else []
+    for line in changes:
+        text = line.removesuffix("\n")
+        lines.append(_HUNK.sub(lambda found: _moved(found, low), text, 1) if text.startswith("@@") else text)
         if not line.endswith("\n"):
             lines.append("\\ No newline at end of file")
     added = sum(line.startswith("+") for line in lines[2:])
     removed = sum(line.startswith("-") for line in lines[2:])
-    text = "\n".join(lines)
-    if len(text) > DIFF_MAX:
-        text = text[:DIFF_MAX].rpartition("\n")[0] + "\n[the diff goes on; only its beginning is shown]"
-    return text, added, removed
+    whole = "\n".join(lines)
+    if len(whole) > DIFF_MAX:
+        whole = f"{whole[:DIFF_MAX]}\n[the diff goes on; only its beginning is shown]"
+    return whole, added, removed
+
+
+def _equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
+    """How many lines are the same at the beginning and, of the others, at the end."""
+    shorter = min(len(before), len(after))
+    first = next((at for at in range(shorter) if before[at] != after[at]), shorter)
+    room = shorter - first
+    last = next((at for at in range(room) if before[-1 - at] != after[-1 - at]), room)
+    return first, last
+
+
+def _whole(before: list[str], after: list[str]) -> list[str]:
+    """All old lines gone and all new ones there: right, if not the shortest."""
+    hunk = f"@@ -{1 if before else 0},{len(before)} +{1 if after else 0},{len(after)} @@\n"
+    return [hunk, *(f"-{line}" for line in before), *(f"+{line}" for line in after)]
+
+
+def _moved(hunk: re.Match[str], by: int) -> str:
+    return f"@@ -{int(hunk[1]) + by}{hunk[2]} +{int(hunk[3]) + by}{hunk[4]} @@"
