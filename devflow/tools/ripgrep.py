@@ -15,6 +15,7 @@ from pathlib import Path
 from devflow.tools.paths import Parts
 from devflow.tools.search_budget import SearchBudget
 
+_PROBE_SECONDS = 5.0
 _BATCH_CHARS = 24_000  # of file names in one command line; Windows has room for 32,767
 _OPTIONS = (
     "--no-config",
@@ -36,14 +37,19 @@ _OWN_DECODING = ("--invert-match", "--line-regexp", "--regexp=[^\\x00]*")
 
 
 def find_ripgrep(workspace: Path) -> Path | None:
-    """The program, never one that lies in the workspace or is found by a relative entry of PATH."""
+    """The program, never one that lies in the workspace or is found by a relative entry of PATH.
+
+    It must say that it is ripgrep when it is started as it will be: of a program that only fails, an empty answer would
+    be taken for "no file matches".
+    """
     root = Path(os.path.realpath(workspace))
     entries = [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
     found = shutil.which("rg", path=os.pathsep.join(entries)) if entries else None
     if found is None:
         return None
-    program = Path(os.path.realpath(found))
-    return None if program.is_relative_to(root) or not program.is_absolute() else program
+    if Path(os.path.realpath(found)).is_relative_to(root):
+        return None
+    return Path(found) if _is_ripgrep(found) else None  # by this name: some are links to a program of many names
 
 
 def worth_reading(
@@ -59,6 +65,22 @@ def worth_reading(
         else:
             chosen = matching | foreign
             yield from (parts for parts, name in zip(batch, names, strict=True) if name in chosen)
+
+
+def _is_ripgrep(program: str) -> bool:
+    try:
+        told = subprocess.run(
+            [program, "--no-config", "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_SECONDS,
+            env=_environment(),
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return told.returncode == 0 and told.stdout.startswith(b"ripgrep ")
 
 
 def _batches(files: Sequence[Parts]) -> Iterator[list[Parts]]:
@@ -86,7 +108,7 @@ def _listed(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={name: value for name in ("SYSTEMROOT",) if (value := os.environ.get(name))},
+            env=_environment(),
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except (OSError, ValueError):  # a name that this system has no word for
@@ -103,3 +125,8 @@ def _listed(
     if process.returncode not in (0, 1):
         return None
     return {name.replace("\\", "/") if os.sep == "\\" else name for name in os.fsdecode(output).split("\0") if name}
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of ours but what Windows needs to start a program at all."""
+    return {name: value for name in ("SYSTEMROOT",) if (value := os.environ.get(name))}

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from devflow.domain.request import ToolSpec
@@ -33,7 +32,7 @@ PATTERN_MAX = 1_000
 
 
 class SearchFiles(FileTool):
-    """`ripgrep`: a function that finds the program, or says that there is none; the answer is the same without it."""
+    """With `use_ripgrep` it is faster where ripgrep is installed; the answer is the same without it."""
 
     risk = Risk.READS
     default = Effect.ALLOW
@@ -77,8 +76,7 @@ class SearchFiles(FileTool):
         self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
     ) -> ToolOutcome:
         budget = SearchBudget()
-        program = find_ripgrep(self._workspace.root) if self._use_ripgrep else None
-        search = _Search(self._workspace, arguments, program, budget)
+        search = _Search(self._workspace, arguments, self._use_ripgrep, budget)
         try:
             return ToolOutcome(await asyncio.to_thread(search.run))
         finally:
@@ -89,7 +87,7 @@ class SearchFiles(FileTool):
 class _Search:
     workspace: Workspace
     arguments: Mapping[str, Any]
-    program: Path | None
+    use_ripgrep: bool
     budget: SearchBudget
     lines: list[str] = field(default_factory=list)
     size: int = 0
@@ -115,10 +113,11 @@ class _Search:
         return "\n".join((*self.lines, self._note(found)))
 
     def _worth_reading(self, files: Sequence[Parts], pattern: str, *, ignore_case: bool) -> Iterator[Parts]:
-        wider = wider_pattern(pattern, ignore_case=ignore_case) if self.program is not None else None
-        if self.program is None or wider is None:
+        program = find_ripgrep(self.workspace.root) if self.use_ripgrep and files else None
+        wider = wider_pattern(pattern, ignore_case=ignore_case) if program is not None else None
+        if program is None or wider is None:
             return iter(files)
-        return worth_reading(self.program, self.workspace.root, files, wider, self.budget)
+        return worth_reading(program, self.workspace.root, files, wider, self.budget)
 
     def _search_one(self, matcher: LineMatcher, parts: Parts, found: Found) -> bool:
         """Add a file's lines; False where the search ends here."""

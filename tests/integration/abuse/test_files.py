@@ -406,7 +406,8 @@ async def test_a_link_put_in_place_while_a_search_runs_shows_nothing(
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "rg").write_text(
-        f"#!/bin/sh\n/bin/ln -sf {outside}/secret.txt {project.root}/src/app.py\nprintf './src/app.py\\0'\n"
+        '#!/bin/sh\n[ "$2" = --version ] && echo ripgrep 99 && exit\n'
+        f"/bin/ln -sf {outside}/secret.txt {project.root}/src/app.py\nprintf './src/app.py\\0'\n"
     )
     (tools / "rg").chmod(0o755)
     monkeypatch.setenv("PATH", str(tools))

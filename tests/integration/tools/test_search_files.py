@@ -136,12 +136,14 @@ async def test_ripgrep_is_really_asked_where_it_is_installed(
     """With a program in its place that names one file only, the others are not even read."""
     tools = root.parent / "tools"
     tools.mkdir()
-    (tools / "rg").write_text("#!/bin/sh\nprintf './app.py\\0'\n")
+    says_so = '#!/bin/sh\n[ "$2" = --version ] && echo ripgrep 99 && exit\n'
+    (tools / "rg").write_text(f"{says_so}printf './app.py\\0'\n")
     (tools / "rg").chmod(0o755)
     monkeypatch.setenv("PATH", str(tools))
     assert (await answer_of(root, home, use_ripgrep=True, pattern="lock")).count("\n") == 2
-    (tools / "rg").write_text("#!/bin/sh\nexit 2\n")
-    assert (await answer_of(root, home, use_ripgrep=True, pattern="lock")).count("\n") == 12
+    for answer in (f"{says_so}exit 2\n", "#!/bin/sh\nexit 1\n", "#!/bin/sh\necho another 1\n", "no program"):
+        (tools / "rg").write_text(answer)  # one that fails, and others that are not ripgrep
+        assert (await answer_of(root, home, use_ripgrep=True, pattern="lock")).count("\n") == 12
 
 
 def test_a_program_that_the_project_brings_along_is_not_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
