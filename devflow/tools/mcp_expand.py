@@ -54,7 +54,8 @@ def filled_in(server: McpServer, values: Mapping[str, str], environ: Mapping[str
             folder = os.path.expanduser(fill(cwd)) if cwd else None  # noqa: PTH111 - it stays a text
             program = os.path.expanduser(fill(command))  # noqa: PTH111
             secrets = tuple(value for value in own.values() if len(value) >= SECRET_MIN)
-            return Launch(program, tuple(map(fill, args)), folder, environment(own, environ), secrets)
+            words = tuple(os.path.expanduser(word) if word.startswith("~/") else word for word in map(fill, args))  # noqa: PTH111
+            return Launch(program, words, folder, environment(own, environ), secrets)
         case Http(url):
             return Endpoint(fill(url), {name: fill(value) for name, value in values.items()})
 

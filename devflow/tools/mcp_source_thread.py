@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -40,22 +41,30 @@ class LoopThread:
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
-            loop = self._loop = asyncio.new_event_loop()
+            loop = self._loop = _new_loop()
             self._thread = threading.Thread(target=_work, args=(loop,), name=self._name, daemon=True)
             self._thread.start()
         return self._loop
 
 
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """Not `asyncio.new_event_loop`: in the window's process that makes one of Qt's."""
+    if sys.platform == "win32":
+        return asyncio.ProactorEventLoop()
+    return asyncio.SelectorEventLoop()
+
+
 def _work(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(_wind_up(asyncio.all_tasks(loop)))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
     finally:
-        asyncio.set_event_loop(None)
         loop.close()
+
+
+async def _wind_up(left: set[asyncio.Task[Any]]) -> None:
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

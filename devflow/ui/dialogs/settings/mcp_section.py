@@ -49,7 +49,7 @@ class McpSection(QWidget):
         self.setAccessibleName(t("MCP servers"))
         self.import_button = Button(ctx, t("Import…"), small=True)
         self.import_button.setObjectName("importMcpButton")
-        self.add_button = Button(ctx, t("Add"), icon="plus", small=True)
+        self.add_button = Button(ctx, t("Add…"), icon="plus", small=True)
         self.add_button.setObjectName("addMcpButton")
         self.add_button.setAccessibleName(t("Add an MCP server"))
         self.import_button.setAccessibleName(t("Import MCP servers"))
