@@ -163,10 +163,16 @@ class EntryModel(QStringListModel):
         self._asked.clear()
 
     def put(self, entries: Iterable[Entry], similar: Mapping[str, int] | None = None) -> None:
-        """Entries as they are now; rows that show them are painted again."""
+        """Entries as they are now; rows that show them are painted again.
+
+        Of two readings that were under way at once the older may come last: an entry never goes back to a version
+        that it has left behind.
+        """
         rows: list[int] = []
         for entry in entries:
             old = self._items.get(entry.id)
+            if old is not None and old.entry.version > entry.version:
+                continue
             count = (similar or {}).get(entry.id, 0) if similar is not None or old is None else old.similar
             self._items[entry.id] = EntryItem(entry, excerpt(entry.content), count)
             self._items.move_to_end(entry.id)

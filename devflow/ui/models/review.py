@@ -26,6 +26,16 @@ class Decided:
     took_back: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """What is about to be done to these entries, and in what words it is told."""
+
+    do: Callable[[], Awaitable[Done]]
+    words: str
+    ids: tuple[str, ...]
+    archived: bool = False
+
+
 class Review(QObject):
     """`decided` after each act, `reasoned` when one got its reason, `refused` with the ids of an act that the service
     refused (nothing was changed).
@@ -47,16 +57,32 @@ class Review(QObject):
     # decisions
 
     def approve(self, entries: Sequence[Entry]) -> None:
+        self._launch(entries, self._approving)
+
+    def archive(self, entries: Sequence[Entry]) -> None:
+        """Rejected from the inbox, archived from the library: the same act."""
+        self._launch(entries, self._archiving)
+
+    def send_to_review(self, entries: Sequence[Entry]) -> None:
+        """Each candidate to pending review; those that are there already stay."""
+        self._launch(entries, self._sending)
+
+    def widen(self, entry: Entry) -> None:
+        self._launch((entry,), self._widening)
+
+    def restore(self, entry: Entry) -> None:
+        self._launch((entry,), self._restoring)
+
+    def _approving(self, entries: Sequence[Entry]) -> _Act:
         t, ids = self._ctx.t, _ids(entries)
         words = _words(
             entries,
             lambda title: t("Published “{title}”", title=title),
             lambda count: t.n("Published {count} entry", "Published {count} entries", count),
         )
-        self._launch(lambda: self._knowledge.knowledge_approve(ids, actor=Actor.user()), words, ids)
+        return _Act(lambda: self._knowledge.knowledge_approve(ids, actor=Actor.user()), words, ids)
 
-    def archive(self, entries: Sequence[Entry]) -> None:
-        """Rejected from the inbox, archived from the library: the same act."""
+    def _archiving(self, entries: Sequence[Entry]) -> _Act:
         t, ids = self._ctx.t, _ids(entries)
         if all(entry.status is Status.PUBLISHED for entry in entries):
             words = _words(
@@ -70,33 +96,36 @@ class Review(QObject):
                 lambda title: t("Rejected “{title}”", title=title),
                 lambda count: t.n("Rejected {count} entry", "Rejected {count} entries", count),
             )
-        self._launch(lambda: self._knowledge.knowledge_archive(ids, actor=Actor.user()), words, ids, archived=True)
+        return _Act(lambda: self._knowledge.knowledge_archive(ids, actor=Actor.user()), words, ids, archived=True)
 
-    def send_to_review(self, entries: Sequence[Entry]) -> None:
-        """Each candidate to pending review; those that are there already stay."""
+    def _sending(self, entries: Sequence[Entry]) -> _Act | str:
         t = self._ctx.t
-        entries = [entry for entry in entries if entry.status is Status.CANDIDATE]
-        ids = _ids(entries)
-        if not ids:
-            return
+        candidates = [entry for entry in entries if entry.status is Status.CANDIDATE]
+        if not candidates:
+            return _words(
+                entries,
+                lambda title: t("“{title}” is in review already", title=title),
+                lambda count: t.n("{count} entry is in review already", "{count} entries are in review already", count),
+            )
+        ids = _ids(candidates)
         words = _words(
-            entries,
+            candidates,
             lambda title: t("Sent “{title}” to review", title=title),
             lambda count: t.n("Sent {count} entry to review", "Sent {count} entries to review", count),
         )
-        self._launch(lambda: self._knowledge.knowledge_send_to_review(ids, actor=Actor.user()), words, ids)
+        return _Act(lambda: self._knowledge.knowledge_send_to_review(ids, actor=Actor.user()), words, ids)
 
-    def widen(self, entry: Entry) -> None:
+    def _widening(self, entries: Sequence[Entry]) -> _Act | str:
+        (entry,) = entries
         if entry.project is None:
-            return
+            return self._ctx.t("“{title}” holds for all projects already", title=entry.title)
         words = self._ctx.t("“{title}” now holds for all projects", title=entry.title)
-        act = lambda: self._knowledge.widen_project(entry.id, actor=Actor.user())  # noqa: E731
-        self._launch(act, words, (entry.id,))
+        return _Act(lambda: self._knowledge.widen_project(entry.id, actor=Actor.user()), words, (entry.id,))
 
-    def restore(self, entry: Entry) -> None:
+    def _restoring(self, entries: Sequence[Entry]) -> _Act:
+        (entry,) = entries
         words = self._ctx.t("“{title}” is back in the inbox", title=entry.title)
-        act = lambda: self._knowledge.knowledge_restore(entry.id, actor=Actor.user())  # noqa: E731
-        self._launch(act, words, (entry.id,))
+        return _Act(lambda: self._knowledge.knowledge_restore(entry.id, actor=Actor.user()), words, (entry.id,))
 
     def done(self, done: Done, words: str) -> None:
         """An act that the editor made: it can be taken back like the others."""
@@ -156,23 +185,25 @@ class Review(QObject):
     def _knowledge(self) -> Knowledge:
         return self._ctx.services.knowledge
 
-    def _launch(
-        self, act: Callable[[], Awaitable[Done]], words: str, ids: tuple[str, ...], *, archived: bool = False
-    ) -> None:
-        self._ctx.tasks.launch(self._decide(act, words, ids, archived), what="decide", owner=self)
+    def _launch(self, entries: Sequence[Entry], choose: Callable[[Sequence[Entry]], _Act | str]) -> None:
+        self._ctx.tasks.launch(self._decide(tuple(entries), choose), what="decide", owner=self)
 
-    async def _decide(
-        self, act: Callable[[], Awaitable[Done]], words: str, ids: tuple[str, ...], archived: bool
-    ) -> None:
+    async def _decide(self, shown: Sequence[Entry], choose: Callable[[Sequence[Entry]], _Act | str]) -> None:
+        """Decide on the entries as they are when their turn comes: a row may still show what they were before."""
         async with self._turn:
+            now = {entry.id: entry for entry in await self._knowledge.knowledge_entries(_ids(shown))}
+            act = choose([now.get(entry.id, entry) for entry in shown])
+            if isinstance(act, str):
+                self._ctx.shell.notify(act)
+                return
             try:
-                done = await act()
+                done = await act.do()
             except UserFacing:
-                self.refused.emit(ids)
+                self.refused.emit(act.ids)
                 raise
-            step = Step(done.operation, words, ids)
+            step = Step(done.operation, act.words, act.ids)
             self._history.did(step)
-        self.decided.emit(Decided(step, done.entries, archived=archived))
+        self.decided.emit(Decided(step, done.entries, archived=act.archived))
 
 
 def history_of(ctx: UiContext, name: str) -> History:

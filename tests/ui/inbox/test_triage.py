@@ -85,6 +85,32 @@ async def test_undo_right_after_a_decision_takes_back_that_decision(desk: Desk) 
 
 
 @at_the_desk
+async def test_what_undo_brought_back_is_sent_to_review_by_the_next_key(desk: Desk) -> None:
+    entry = await desk.add("Only one")
+    await desk.arrive("Only one")
+    for _ in range(5):
+        desk.press(Key.Key_A)
+        await desk.until_listed()
+        desk.press(Key.Key_Z, CTRL)
+        await desk.until_listed("Only one")
+        desk.press(Key.Key_S)
+        await eventually(lambda: desk.said() == "Sent “Only one” to review")
+        assert await desk.status(entry) is Status.PENDING_REVIEW
+        desk.press(Key.Key_Z, CTRL)
+        await eventually(lambda: desk.said() == "Undone: Sent “Only one” to review")
+
+
+@at_the_desk
+async def test_a_key_that_has_nothing_to_do_says_why(desk: Desk) -> None:
+    await desk.add("Only one", Status.PENDING_REVIEW)
+    await desk.arrive("Only one")
+    desk.press(Key.Key_S)
+    await eventually(lambda: "“Only one” is in review already" in desk.texts(desk.desktop.window))
+    desk.press(Key.Key_W)
+    await eventually(lambda: "“Only one” holds for all projects already" in desk.texts(desk.desktop.window))
+
+
+@at_the_desk
 async def test_several_marked_candidates_are_one_operation_and_one_undo(desk: Desk) -> None:
     entries = [await desk.add(f"Entry {number}", confidence=1 - number / 10) for number in range(4)]
     await desk.arrive("Entry 0", "Entry 1", "Entry 2", "Entry 3")
