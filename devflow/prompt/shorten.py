@@ -10,7 +10,11 @@ from devflow.domain.foreign_json import loads
 from devflow.domain.tokens import ASCII_PER_TOKEN, MARGIN, estimate_tokens
 
 ARGUMENT_CHARS = 200
-"""A text inside the arguments of an old call that is longer than this is cut to it."""
+"""A text inside the arguments of a call that is longer than this is cut to it."""
+ARGUMENTS_CHARS = 1_000
+"""Arguments that are longer even so lose their lists and objects, and then everything."""
+NAME_CHARS = 64
+"""No tool has a longer name."""
 
 _FENCED = re.compile(r"\n<<<end ([^\n]+)>>>\Z")
 
@@ -37,11 +41,17 @@ def shortened(text: str, tokens: int, mark: str, *, head: float = 0.67) -> str:
 
 def short_arguments(arguments: str, mark: str) -> str:
     """JSON arguments whose long texts are cut: which file was written stays to be seen, its whole content does not."""
+    if len(arguments) <= ARGUMENT_CHARS:
+        return arguments
     try:
         value = loads(arguments)
     except ValueError:
-        return arguments if len(arguments) <= ARGUMENT_CHARS else "{}"
-    return json.dumps(_short(value, mark), ensure_ascii=False)
+        return "{}"
+    if not isinstance(value, dict):
+        return "{}"
+    plain = {name: inner for name, inner in value.items() if not isinstance(inner, list | dict)}
+    texts = (json.dumps(_short(each, mark), ensure_ascii=False) for each in (value, plain))
+    return next((text for text in texts if len(text) <= ARGUMENTS_CHARS), "{}")
 
 
 def _parts(text: str) -> tuple[str, str, str]:

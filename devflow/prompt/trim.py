@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from devflow.domain.request import AssistantTurn, ChatMessage, ToolResult, UserText
 from devflow.domain.tokens import estimate_tokens
 from devflow.prompt.estimate import MESSAGE_OVERHEAD, tokens_of
-from devflow.prompt.shorten import short_arguments, shortened
+from devflow.prompt.shorten import NAME_CHARS, short_arguments, shortened
 
 RESULT_TOKENS = 120
 """The newest outputs are shortened to no less than this each; below it the request does not fit."""
@@ -131,7 +131,10 @@ class _Work:
         if not isinstance(message, AssistantTurn):
             return message
         mark = self.marks.argument
-        calls = tuple(replace(call, arguments=short_arguments(call.arguments, mark)) for call in message.calls)
+        calls = tuple(
+            replace(call, tool=call.tool[:NAME_CHARS], arguments=short_arguments(call.arguments, mark))
+            for call in message.calls
+        )
         return replace(message, calls=calls)
 
     def _to_size(self, message: ChatMessage, tokens: int) -> ChatMessage:

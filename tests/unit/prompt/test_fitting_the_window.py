@@ -284,6 +284,21 @@ def test_a_shortened_output_keeps_its_fences_and_says_that_it_is_not_whole(
     assert short == text or "\n[part]\n" in short
 
 
-@pytest.mark.parametrize("broken", ["{", "[1", "no json " * 100])
+def test_arguments_of_many_small_parts_lose_their_lists_and_then_everything() -> None:
+    many = {"path": "a.txt", "tags": ["x" * 99] * 99}
+    assert json.loads(short_arguments(json.dumps(many), "[short]")) == {"path": "a.txt"}
+    names = {f"name {number}": "x" for number in range(500)}
+    assert short_arguments(json.dumps(names), "[short]") == "{}"
+
+
+def test_a_name_that_no_tool_has_is_cut_too() -> None:
+    asking = AssistantTurn("", (WireCall("w", "x" * 9_000, "{}"),))
+    trimmed = trim((UserText("Q"), asking, ToolResult("w", "x", "There is no such tool.")), 400, MARKS)
+    assert trimmed.over == 0
+    assert isinstance(trimmed.messages[1], AssistantTurn)
+    assert trimmed.messages[1].calls[0].tool == "x" * 64
+
+
+@pytest.mark.parametrize("broken", ["{" * 300, "[1" * 300, "no json " * 100, json.dumps("x" * 900)])
 def test_arguments_that_are_no_json_are_never_left_long(broken: str) -> None:
     assert len(short_arguments(broken, "[short]")) <= 200
