@@ -48,3 +48,10 @@ def test_a_language_whose_catalogue_is_missing_falls_back_to_english(tmp_path: P
 
 def test_the_languages_to_choose_from_are_those_with_a_catalogue(resources: Path) -> None:
     assert languages(resources) == ("en", "zh_CN")
+
+
+def test_the_library_has_one_name_in_chinese(resources: Path) -> None:
+    """DESIGN.md, Words: the library is 知识库, as in 知识库条目; what it holds are 条目."""
+    catalogue = (resources / "i18n" / "zh_CN" / "LC_MESSAGES" / "devflow.po").read_text(encoding="utf-8")
+    assert "知识库" in catalogue
+    assert "条目库" not in catalogue
