@@ -71,7 +71,7 @@ class _Block:
 
     def whole(self) -> dict[str, Any]:
         """As the API would have sent it in one piece."""
-        value = dict(self.value)
+        value = {name: mended(part) if isinstance(part, str) else part for name, part in self.value.items()}
         for name, pieces in self.pieces.items():
             if name == "input":
                 value[name] = _object(self.arguments)

@@ -201,7 +201,7 @@ def from_error_object(
     error: object, *, server: str, model: str, secrets: Iterable[str] = (), midway: bool
 ) -> WireFailure:
     """The failure that `{"error": …}` describes, in a 200 body or in the middle of a stream."""
-    body = json.dumps({"error": error}, ensure_ascii=False).encode()
+    body = json.dumps({"error": error}, ensure_ascii=False).encode("utf-8", "replace")
     words = words_of(body, secrets) or "no reason given"
     status = _status_in(error)
     if is_overflow(body):

@@ -84,3 +84,9 @@ def test_only_what_may_pass_by_itself_is_transient() -> None:
     assert failure(429, {"error": "slow down"}).transient
     assert not failure(401, {}).transient
     assert not failure(400, {"error": "context length"}).transient
+
+
+@pytest.mark.parametrize("midway", [True, False])
+def test_half_a_character_in_an_error_is_no_failure_of_ours(midway: bool) -> None:
+    told = failures.from_error_object("broken \ud83d", server="Server", model="big", midway=midway)
+    assert str(told.params["words"]).startswith("broken")
