@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from devflow.providers.sse import Patience
 from tests.conformance.fixture import PROTOCOLS, Fixture, fixtures
 from tests.conformance.items import ITEMS
 from tests.conformance.replay import at_every_byte, whole, with_crlf
@@ -32,6 +33,11 @@ def test_every_item_of_the_list_has_a_fixture(protocol: str) -> None:
     asked = {item for item, protocols in ITEMS.items() if protocol in protocols}
     assert asked - shown == set()
     assert shown - ITEMS.keys() == set()
+
+
+def test_a_server_has_ten_minutes_to_the_first_event_and_one_between_two() -> None:
+    """Fixtures set both; these are the values without that."""
+    assert Patience() == Patience(first=600.0, between=60.0)
 
 
 def test_a_failed_stream_runs_nothing() -> None:
