@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import os
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,8 @@ class McpSource:
         wanted = [server for server in await self.servers.list() if server.enabled and _may_offer(server, only)]
         if not wanted or self._closed:
             return ()
-        found = await asyncio.gather(*(self._offered(server) for server in wanted))
+        patience = self._turn_wait_s if only is None else math.inf  # a server that was named is waited for
+        found = await asyncio.gather(*(self._offered(server, patience) for server in wanted))
         listed = [(server, tools) for server, tools in zip(wanted, found, strict=True) if tools]
         names = mcp_offered.full_names([(server.name, [tool.name for tool in tools]) for server, tools in listed])
         made = [
@@ -133,10 +135,10 @@ class McpSource:
 
     # helpers -------------------------------------------------------------------------------------------------------
 
-    async def _offered(self, server: McpServer) -> tuple[Offered, ...]:
+    async def _offered(self, server: McpServer, patience: float) -> tuple[Offered, ...]:
         try:
             session = await self._session(server)
-            return await self._thread.run(lambda: session.ready(patience=self._turn_wait_s))
+            return await self._thread.run(lambda: session.ready(patience=patience))
         except UserFacing as problem:
             log.info("the turn goes on without an MCP server: %s", problem)
             return ()
@@ -144,6 +146,8 @@ class McpSource:
     async def _session(self, server: McpServer) -> Session:
         """The server's session as it is configured now; one of an earlier revision is ended first."""
         async with self._making:
+            if self._closed:
+                raise mcp_state.gone(server.name)
             session = self._sessions.get(server.id)
             if session is not None and session.server.revision == server.revision:
                 return session

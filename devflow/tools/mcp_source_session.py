@@ -186,7 +186,7 @@ class Session:
     def _begin(self, *, force: bool) -> None:
         now = self._loop.time()
         if now < self._not_before and not force and self.state.problem is not None:
-            raise self.state.problem
+            raise self.state.problem.with_traceback(None)
         self._began = now
         self._stop, self._relist = anyio.Event(), anyio.Event()
         self._started = self._loop.create_future()

@@ -19,9 +19,15 @@ class LoopThread:
         self._name = name
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._closed = False
 
     async def run(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What the coroutine returns or raises. `make` is called there too; cancelled here, it is cancelled there."""
+        """What the coroutine returns or raises. `make` is called there too; cancelled here, it is cancelled there.
+
+        What is still running when the thread is closed is cancelled, and so is everything that comes after.
+        """
+        if self._closed:
+            raise asyncio.CancelledError
         loop = self._running()
 
         async def work() -> T:
@@ -31,6 +37,7 @@ class LoopThread:
 
     async def close(self, seconds: float) -> None:
         """End the loop and wait for the thread, but not longer than that."""
+        self._closed = True
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         if loop is None or thread is None:

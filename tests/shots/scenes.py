@@ -4,10 +4,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from devflow.knowledge.acts import Actor
+from tests.shots import mcp
 from tests.shots.chat import always_allow, chat_approval, chat_stopped, chat_streaming
 from tests.shots.commands import chat_command, chat_command_running, chat_shell
 from tests.shots.library import editor, inbox, inbox_rejected, library, library_search, put_away
-from tests.shots.settings import providers, put_rules_away, put_servers_away, tools
+from tests.shots.settings import providers, put_servers_away, tools
 from tests.shots.stage import Stage
 
 
@@ -68,7 +69,10 @@ SCENES: tuple[Scene, ...] = (
     Scene("settings-providers", providers),
     Scene("settings-knowledge", settings("knowledge")),
     Scene("settings-tools", tools),
-    Scene("settings-appearance", settings("appearance", first=put_rules_away)),
+    Scene("settings-mcp", mcp.servers),
+    Scene("settings-mcp-form", mcp.form),
+    Scene("settings-mcp-import", mcp.importing),
+    Scene("settings-appearance", settings("appearance", first=mcp.put_away)),
     Scene("settings-data", settings("data")),
     Scene("settings-network", settings("network", first=put_servers_away)),
     Scene("chat-approval", chat_approval),
@@ -78,4 +82,5 @@ SCENES: tuple[Scene, ...] = (
     Scene("chat-command", chat_command),
     Scene("chat-command-running", chat_command_running),
     Scene("chat-shell", chat_shell),
+    Scene("chat-mcp", mcp.card),
 )

@@ -111,9 +111,7 @@ async def test_odd_names_become_names_that_every_model_takes(make: MakeSource) -
 async def test_a_description_is_cut_and_hides_nothing(make: MakeSource) -> None:
     source = await make(odd("names"))
     said = (await tool(source, "described")).spec.description
-    assert said.startswith(
-        "Tool 'described' of the user's MCP server 'odd'; the server says of it: ab\\u202ecd\\x07"
-    )
+    assert said.startswith("Tool 'described' of the user's MCP server 'odd'; the server says of it: ab\\u202ecd\\x07")
     assert len(said) < 1_700
 
 
@@ -270,6 +268,18 @@ async def test_an_idle_server_is_ended_and_started_again_when_it_is_needed(make:
     await until(lambda: source.state(server).phase is Phase.STOPPED)
     assert not lives(pid)
     assert int((await ask(source, "pid")).text) != pid
+
+
+async def test_at_rest_nothing_is_planned_but_the_look_whether_it_is_idle(make: MakeSource) -> None:
+    """So that neither side uses CPU (`python -m tests.tools.mcp_reference` measures it)."""
+    source = await make(odd(name="one"), small(name="two"))
+    await source.tools(None)
+
+    async def planned() -> list[str]:
+        loop: Any = asyncio.get_running_loop()
+        return sorted(handle._callback.__qualname__ for handle in loop._scheduled if not handle.cancelled())
+
+    assert await source._thread.run(planned) == ["Session._look_whether_idle"] * 2
 
 
 @pytest.mark.parametrize("how", [(), ("deaf",), ("parent",)])

@@ -40,7 +40,7 @@ class McpImportDialog(QDialog):
         card = Card(padding=14)
         for found in preview.servers:
             card.add_row(self._row(found))
-        self.names = ComboBox(ctx, name=t("A name that is taken"), width=200)
+        self.names = ComboBox(ctx, name=t("A name that is taken"), width=280)
         self.names.setObjectName("mcpNames")
         self.names.add(t("Keep both: the new one gets a number"), BOTH)
         self.names.add(t("Replace the one there"), REPLACE)
@@ -113,6 +113,11 @@ class McpImportDialog(QDialog):
             shown = Label(line, "small", "muted", wrap=True)
             shown.setContentsMargins(24, 0, 0, 0)
             column.addWidget(shown)
+        if found.draft is not None and found.draft.values:
+            names = t("With values for {names}", names=", ".join(found.draft.values))
+            given = Label(names, "small", "muted", wrap=True)
+            given.setContentsMargins(24, 0, 0, 0)
+            column.addWidget(given)
         if words := found_words(t, found):
             said = Label(words, "small", "danger" if found.problem is not None else "warning", wrap=True)
             said.setContentsMargins(24, 0, 0, 0)
