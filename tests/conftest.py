@@ -45,9 +45,9 @@ def pytest_asyncio_loop_factories(
 
 
 def _qt_loop() -> asyncio.AbstractEventLoop:
-    from qasync import QEventLoop
+    from tests.support.qt_loop import PatientLoop
 
-    return QEventLoop(_application())  # type: ignore[no-any-return]
+    return PatientLoop(_application())
 
 
 @functools.cache

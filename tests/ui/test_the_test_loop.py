@@ -3,10 +3,11 @@
 import asyncio
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
+from tests.support.qt_loop import PatientLoop
 from tests.support.waiting import emission
 
 
@@ -53,3 +54,16 @@ async def test_local_sockets_work_on_the_qt_loop() -> None:
         assert await asyncio.wait_for(reader.readline(), 5) == b"ping\n"
         writer.close()
         await writer.wait_closed()
+
+
+def test_what_is_due_between_two_phases_waits_for_the_next(qapp: QApplication) -> None:
+    """pytest-qt processes Qt's events there; a task that is stepped then would find no running loop."""
+    loop = PatientLoop(qapp)
+    ran: list[bool] = []
+    loop.call_soon(lambda: ran.append(asyncio.get_running_loop() is loop))
+    qapp.processEvents()
+    assert ran == []
+    loop.call_later(0.01, loop.stop)
+    loop.run_forever()
+    assert ran == [True]
+    loop.close()
