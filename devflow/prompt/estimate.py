@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText
+from devflow.domain.request import AssistantTurn, ChatMessage, ModelRequest, ToolResult, ToolSpec, UserText, WireCall
 from devflow.domain.tokens import estimate_tokens
 
 MESSAGE_OVERHEAD = 4
@@ -29,11 +29,13 @@ def tokens_of(message: ChatMessage) -> int:
         case ToolResult(_, _, text):
             return estimate_tokens(text) + 2 * MESSAGE_OVERHEAD
         case AssistantTurn(text, calls):
-            asked = sum(
-                estimate_tokens(call.tool) + estimate_tokens(call.arguments) + 2 * MESSAGE_OVERHEAD for call in calls
-            )
+            asked = sum(tokens_of_call(call) for call in calls)
             thought = estimate_tokens(message.reasoning) if calls else 0
             return estimate_tokens(text) + asked + thought + MESSAGE_OVERHEAD
+
+
+def tokens_of_call(call: WireCall) -> int:
+    return estimate_tokens(call.tool) + estimate_tokens(call.arguments) + 2 * MESSAGE_OVERHEAD
 
 
 def tokens_of_system(system: str) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from devflow.domain.request import AssistantTurn, ChatMessage, ToolResult, UserText
 from devflow.domain.tokens import estimate_tokens
-from devflow.prompt.estimate import MESSAGE_OVERHEAD, tokens_of
+from devflow.prompt.estimate import MESSAGE_OVERHEAD, tokens_of, tokens_of_call
 from devflow.prompt.shorten import NAME_CHARS, short_arguments, shortened
 
 RESULT_TOKENS = 120
@@ -45,7 +45,8 @@ def trim(messages: tuple[ChatMessage, ...], room: int, marks: Marks) -> Trimmed:
 
     In this order, and only as far as needed: whole turns are dropped, oldest first; of the last turn, the outputs of
     older steps are replaced by a mark; the long arguments of older steps are cut; older steps are dropped; the newest
-    outputs are cut to equal shares; the newest call's arguments and the newest answer's text are cut.
+    outputs are cut to equal shares; the newest calls' arguments and the newest answer's text are cut; of very many
+    calls at once the last are dropped.
     """
     asked = max((i for i, message in enumerate(messages) if isinstance(message, UserText)), default=0)
     last = messages[asked:]
@@ -112,6 +113,18 @@ class _Work:
             self._each(newest, lambda message: self._to_size(message, max(limit, RESULT_TOKENS)))
         self._each(newest, self._with_short_arguments)
         self._each(newest, self._with_short_text)
+        self._drop_last_calls(newest)
+
+    def _drop_last_calls(self, step: list[ChatMessage]) -> None:
+        """Of more calls than there is room for the first ones stay, each with its result."""
+        asking = step[0]
+        if not isinstance(asking, AssistantTurn):
+            return
+        calls = list(asking.calls)
+        while not self.fits and len(calls) > 1:
+            self.total -= tokens_of_call(calls.pop()) + tokens_of(step.pop())
+            self.shortened += 1
+        step[0] = replace(asking, calls=tuple(calls))
 
     def _each(self, step: list[ChatMessage], change: Callable[[ChatMessage], ChatMessage]) -> None:
         for i, message in enumerate(step):

@@ -261,6 +261,18 @@ def test_the_answer_that_is_continued_keeps_its_end() -> None:
     assert trimmed.over == 0
 
 
+def test_of_very_many_calls_at_once_the_first_stay_each_with_its_result() -> None:
+    calls = tuple(WireCall(f"w{number}", "search", '{"query": "harbour"}') for number in range(500))
+    results = tuple(ToolResult(call.wire_id, "search", "Only 64 calls at once are run.") for call in calls)
+    trimmed = trim((UserText("Q"), AssistantTurn("", calls), *results), 3_000, MARKS)
+    asking, *answers = trimmed.messages[1:]
+    assert isinstance(asking, AssistantTurn)
+    assert 20 < len(asking.calls) == len(answers) < 200
+    assert asking.calls == calls[: len(answers)]
+    assert tuple(answers) == results[: len(answers)]
+    assert trimmed.over == 0
+
+
 def test_what_cannot_fit_says_by_how_much() -> None:
     assert trim((UserText(LONG),), 1_000, MARKS).over > 2_000
 
