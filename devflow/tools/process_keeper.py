@@ -71,9 +71,7 @@ class _Keeper:
         if self._exited and not asked:
             self._wait_until_gone(LINGER_S)
             left = len(self._alive())
-        if self._alive():
-            self._signal(signal.SIGTERM)
-            self._wait_until_gone(GRACE_S.get(asked, GRACE_S["s"]))
+        self._wait_until_gone(GRACE_S.get(asked, GRACE_S["s"]), term=True)
         stuck = self._kill()
         self._reap()
         _say(self._report, f"ended {left}")
@@ -89,9 +87,14 @@ class _Keeper:
             return os.read(0, 1).decode("ascii", "replace") or "s"
         return ""
 
-    def _wait_until_gone(self, seconds: float) -> None:
+    def _wait_until_gone(self, seconds: float, *, term: bool = False) -> None:
+        """`term`: ask each to end, once; also those that were begun while the others were being asked."""
         until = time.monotonic() + seconds
-        while self._alive() and (rest := until - time.monotonic()) > 0:
+        asked: set[int] = set()
+        while (alive := self._alive()) and (rest := until - time.monotonic()) > 0:
+            if term:
+                self._signal(signal.SIGTERM, [pid for pid in alive if pid not in asked])
+                asked.update(alive)
             select.select([self._wake], [], [], min(rest, _TICK_S))
             self._reap()
 
@@ -99,7 +102,7 @@ class _Keeper:
         """Until nothing is left that could start another; how many could not be ended."""
         until = time.monotonic() + KILL_S
         while (alive := self._alive()) and time.monotonic() < until:
-            self._signal(signal.SIGKILL)
+            self._signal(signal.SIGKILL, alive)
             select.select([self._wake], [], [], _TICK_S)
             self._reap()
         return len(alive)
@@ -115,14 +118,10 @@ class _Keeper:
             pass
         return [self._pid]
 
-    def _signal(self, number: int) -> None:
-        if not self._adopts:
+    def _signal(self, number: int, pids: list[int]) -> None:
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._pid, number)
-            return
-        for pid in _descendants():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+                (os.kill if self._adopts else os.killpg)(pid, number)
 
     def _reap(self) -> None:
         while True:

@@ -404,3 +404,7 @@ async def test_an_ask_that_is_ended_takes_its_command_along(
     asked.send_signal(number)
     await asyncio.to_thread(finished, asked)
     assert all(gone(pid, within=5) for pid in left)
+    await bench.core.turns.recover()
+    (kept,) = await bench.core.conversations.list()
+    (call,) = await bench.calls(kept)
+    assert call.state is (CallState.CANCELLED if number == signal.SIGINT else CallState.INTERRUPTED)
