@@ -170,6 +170,9 @@ class _Exchange:
     httpx 0.28 leaks a pooled connection when its task is cancelled while it closes a stream: a user who stops twice
     does that, and so does one who stops just as the answer ends. So once the answer has begun, this task is not
     cancelled at all: its socket is closed under it, and httpx cleans up as after any lost connection.
+
+    Before that it is cancelled, once; and since httpx also forgets the socket of a TLS handshake that is cancelled, the
+    socket of a new connection is watched for (httpx's `trace`) and closed here too.
     """
 
     def __init__(self, client: httpx.AsyncClient, outgoing: Outgoing) -> None:
@@ -177,6 +180,7 @@ class _Exchange:
         self._outgoing = outgoing
         self._stopped = False
         self._network: Any = None
+        self._connecting: Any = None
         self._closing: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._carry(client))
 
@@ -189,8 +193,8 @@ class _Exchange:
             self.items.get_nowait()
         if self._network is None:
             self.task.cancel()
-        else:
-            self._closing = asyncio.create_task(self._network.aclose())
+        if (wire := self._network or self._connecting) is not None:
+            self._closing = asyncio.create_task(wire.aclose())
 
     def stop_after(self, seconds: float) -> None:
         if not self.task.done():
@@ -201,7 +205,9 @@ class _Exchange:
         try:
             url, method = self._outgoing.url, self._outgoing.method
             for _ in range(_REDIRECTS + 1):
-                response = await client.send(_request(client, self._outgoing, method, url), stream=True)
+                request = _request(client, self._outgoing, method, url)
+                request.extensions["trace"] = self._watch
+                response = await client.send(request, stream=True)
                 try:
                     target = _redirect(response, self._outgoing, method)
                     if target is None:
@@ -214,6 +220,13 @@ class _Exchange:
         except Exception as error:  # noqa: BLE001 - handed to the caller, who raises it
             if not self._stopped:
                 await self.items.put(_failure(error, self._outgoing))
+        finally:
+            if self._closing is not None:  # so that this task ends last
+                await asyncio.wait({self._closing})
+
+    async def _watch(self, event: str, info: Mapping[str, Any]) -> None:
+        if event == "connection.connect_tcp.complete":
+            self._connecting = info["return_value"]
 
     async def _carry_body(self, response: httpx.Response) -> None:
         self._network = response.extensions.get("network_stream")

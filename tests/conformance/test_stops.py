@@ -152,6 +152,33 @@ async def test_a_stop_before_the_answer_begins_leaves_the_pool_usable(
     assert await asyncio.wait_for(text_of(asked), 5)
 
 
+async def test_a_stop_while_it_connects_leaves_the_pool_usable(
+    protocol: str, server: RawServer, transport: Transport
+) -> None:
+    """The other side accepts and never says a word of TLS."""
+    knocks, ends = asyncio.Semaphore(0), asyncio.Semaphore(0)
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        knocks.release()
+        await reader.read()  # to its end: the connection is closed
+        ends.release()
+        writer.close()
+
+    silent = await asyncio.start_server(listen, "127.0.0.1", 0)
+    async with silent:
+        nobody = provider(protocol, transport, f"https://127.0.0.1:{silent.sockets[0].getsockname()[1]}")
+        for _ in range(2 * POOL):
+            task = asyncio.create_task(text_of(nobody))
+            await asyncio.wait_for(knocks.acquire(), 5)
+            task.cancel()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.wait_for(ends.acquire(), 5)
+    server.answer(whole(protocol), kind=TYPES[protocol])
+    assert await asyncio.wait_for(text_of(provider(protocol, transport, server.origin)), 5)
+
+
 async def test_a_stop_while_it_waits_to_try_again_asks_no_more(
     protocol: str, server: RawServer, transport: Transport
 ) -> None:
