@@ -242,6 +242,18 @@ async def test_another_host_goes_through_the_proxy(server: RawServer, monkeypatc
         await transport.aclose()
 
 
+async def test_without_a_proxy_another_host_is_asked_directly(
+    server: RawServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, server.origin)
+    transport = Transport(Network("none"))
+    with pytest.raises(failures.Unreachable, match=r"model\.invalid"):
+        await transport.request(Outgoing("Far", "http://model.invalid/v1/models", "GET"))
+    assert server.received == []
+    await transport.aclose()
+
+
 # asking around ------------------------------------------------------------------------------------------------------
 
 
