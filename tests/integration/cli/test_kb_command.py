@@ -1,0 +1,70 @@
+"""`devflow kb` and `devflow ask --kb`: knowledge bases from a terminal."""
+
+import json
+from pathlib import Path
+
+from tests.integration.cli.conftest import Home
+from tests.support.pages import ARTICLES, write
+
+OPENCLAW = "wiki/synthesis/sessions/openclaw.md"
+
+
+def test_a_folder_is_opened_searched_and_asked(run: Home, tmp_path: Path) -> None:
+    root = write(tmp_path / "writing", ARTICLES)
+    opened = json.loads(run("kb", "open", str(root), "--json").out)
+    assert (opened["name"], opened["path"]) == ("writing", str(root))
+    (listed,) = json.loads(run("kb", "list", "--json").out)
+    assert (listed["current"], listed["available"]) == (True, True)
+    pages = json.loads(run("kb", "pages", "--json").out)
+    assert {"path", "title", "mtime", "size", "skipped"} == set(pages[0])
+    (hit,) = json.loads(run("kb", "search", "一人公司", "--json").out)
+    assert set(hit) == {"path", "title", "snippet", "mtime", "hit_reason", "score"}
+    assert (hit["path"], hit["hit_reason"]) == (OPENCLAW, "body")
+    told = json.loads(run("ask", "--kb", str(root), "--json", "多agent团队怎么分工").out)
+    assert [(page["path"], page["cited"]) for page in told["pages"]] == [(OPENCLAW, True)]
+    assert [e["event"] for e in told["events"] if e["event"].startswith("knowledge_search")] == [
+        "knowledge_search_start",
+        "knowledge_search_done",
+    ]
+
+
+def test_a_named_page_comes_first_and_a_missing_one_is_told(run: Home, tmp_path: Path) -> None:
+    root = write(tmp_path / "writing", ARTICLES)
+    run("kb", "open", str(root))
+    found = run("kb", "search", "提示词", "--ref", OPENCLAW, "--ref", "wiki/none.md")
+    assert found.out.startswith("[1] OpenClaw 自媒体文章")
+    assert "There is no page wiki/none.md." in found.err
+
+
+def test_an_ordinary_folder_is_refused_until_it_is_initialised(run: Home, tmp_path: Path) -> None:
+    folder = write(tmp_path / "articles", {"one.md": "# One"})
+    refused = run("kb", "open", str(folder))
+    assert refused.code == 1
+    assert "no knowledge base" in refused.err
+    assert run("kb", "init", str(folder), "--purpose", "research").code == 0
+    assert run("kb", "open", str(folder)).code == 0
+    assert "* articles" in run("kb", "list").out
+
+
+def test_files_in_the_way_are_named_and_replaced_only_when_allowed(run: Home, tmp_path: Path) -> None:
+    folder = write(tmp_path / "articles", {"index.md": "mine"})
+    refused = run("kb", "init", str(folder), "--purpose", "research", "--json")
+    assert (refused.code, json.loads(refused.err)["error"]["code"]) == (1, "would_overwrite")
+    assert (folder / "index.md").read_text(encoding="utf-8") == "mine"
+    assert run("kb", "init", str(folder), "--purpose", "research", "--overwrite").code == 0
+    assert [file.read_text(encoding="utf-8") for file in folder.glob(".devflow-backup-*/index.md")] == ["mine"]
+
+
+def test_a_folder_that_is_gone_is_still_listed(run: Home, tmp_path: Path) -> None:
+    root = write(tmp_path / "writing", ARTICLES)
+    run("kb", "open", str(root))
+    root.rename(tmp_path / "elsewhere")
+    (listed,) = json.loads(run("kb", "list", "--json").out)
+    assert listed["available"] is False
+    assert "the folder is gone" in run("kb", "list").out
+
+
+def test_without_an_open_base_a_search_says_what_to_do(run: Home) -> None:
+    refused = run("kb", "search", "anything")
+    assert refused.code == 1
+    assert "devflow kb open DIR" in refused.err
