@@ -38,8 +38,8 @@ async def _list(core: Core, args: Namespace, output: Output) -> int:
         output.value([_shown(server) for server in servers])
         return 0
     for server in servers:
-        off = "" if server.enabled else f"  ({output.t('off')})"
-        output.line(f"{one_line(server.name)}  {one_line(server.line)}{off}")
+        off = "" if server.enabled else output.t("(off)")
+        output.line(f"{one_line(server.name)}  {one_line(server.line)}  {off}".rstrip())
     if not servers:
         output.note(output.t("No MCP server is set up."))
     return 0
@@ -114,7 +114,8 @@ def _say(found: Found, output: Output) -> None:
     for note in found.notes:
         output.note(f"{one_line(found.name)}: {output.t(note.message, **note.params)}")
     if found.same:
-        output.note(f"{one_line(found.name)}: {output.t('This very server is set up already.')}")
+        already = output.t("This very server is set up already.")
+        output.note(f"{one_line(found.name)}: {already}")
 
 
 def _shown(server: McpServer) -> dict[str, Any]:

@@ -25,14 +25,14 @@ from pydantic import ValidationError
 from devflow import __version__
 from devflow.domain.errors import UserFacing
 from devflow.domain.messages import N_
-from devflow.domain.redaction import redact
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.providers.transport import Network
 from devflow.tools import mcp_offered, mcp_state
 from devflow.tools.mcp_config import McpServer
-from devflow.tools.mcp_expand import SECRET_MIN, Launch, filled_in
+from devflow.tools.mcp_expand import Launch, filled_in
 from devflow.tools.mcp_offered import Offered
 from devflow.tools.mcp_source_http import HttpTransport
+from devflow.tools.mcp_source_reading import Transport, first_of, offered_of, reason_of, tidy
 from devflow.tools.mcp_source_stdio import StdioTransport
 from devflow.tools.mcp_state import STOPPED, Phase, ServerState
 
@@ -52,8 +52,6 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 300.0
 NOT_FOUND = 404
 WAITED_OUT_S = 5.0
 """A call waits so long for a server that is left alone for a while."""
-
-Transport = StdioTransport | HttpTransport
 
 
 class Session:
@@ -166,7 +164,7 @@ class Session:
                 raise _SessionLost(str(error)) from None
             if error.code == mcp_types.CONNECTION_CLOSED:
                 raise await self._ended_in_call(life) from None
-            raise mcp_state.refused(name, self._tidy(error.message)) from None
+            raise mcp_state.refused(name, tidy(error.message, self._values)) from None
         except ValidationError:
             raise mcp_state.not_understood(name) from None
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
@@ -234,7 +232,7 @@ class Session:
         except UserFacing as error:
             return error
         except Exception as error:  # noqa: BLE001 - whatever a foreign program makes the SDK raise, it is that program's end
-            failure = _first(error)
+            failure = first_of(error)
         self._client = None
         if self._stop.is_set() and not by_itself and failure is None:
             return None
@@ -243,8 +241,8 @@ class Session:
                 return mcp_state.too_slow(name, self.server.start_timeout)
             if mode == "legacy" and isinstance(failure, MCPError) and failure.code in _OTHER_PROTOCOL:
                 return _OtherProtocol(str(failure))
-            return mcp_state.not_started(name, self._reason(transport, failure))
-        return mcp_state.ended(name, self._reason(transport, failure))
+            return mcp_state.not_started(name, reason_of(transport, failure, self._values))
+        return mcp_state.ended(name, reason_of(transport, failure, self._values))
 
     def _transport(self) -> Transport:
         how = filled_in(self.server, self._values, self._environ)
@@ -271,7 +269,7 @@ class Session:
             cursor: str | None = None
             for _ in range(PAGES_MAX):
                 page = await client.list_tools(cursor=cursor)
-                found += [_offered(tool) for tool in page.tools]
+                found += [offered_of(tool) for tool in page.tools]
                 cursor = page.next_cursor
                 if not cursor or len(found) > 4 * mcp_offered.TOOLS_MAX:
                     break
@@ -322,36 +320,6 @@ class Session:
 
     # state ---------------------------------------------------------------------------------------------------------
 
-    def _reason(self, transport: Transport | None, failure: BaseException | None) -> str:
-        """The most telling words there are: what it did wrong, its exit code and last words, the system's words."""
-        said = transport.last_words if transport is not None else ""
-        code = transport.exit_code if transport is not None else None
-        if transport is not None and transport.why:
-            return transport.why
-        match failure:
-            case FileNotFoundError():
-                return N_("there is no such program or folder")
-            case OSError(strerror=str() as words):
-                return words
-            case MCPError() if failure.code != mcp_types.CONNECTION_CLOSED and not said:
-                return self._tidy(failure.message)
-            case ValidationError():
-                return N_("what it sends is not MCP")
-            case _:
-                pass
-        if code:
-            how = f"exit code {code}" if code > 0 else f"signal {-code}"
-            return f"{how}: {said}" if said else how
-        return said or (self._tidy(str(failure)) if failure is not None else "") or N_("it closed the connection")
-
-    def _tidy(self, text: str) -> str:
-        """A foreign sentence on one line, within bounds, without secrets."""
-        for value in self._values.values():
-            if len(value) >= SECRET_MIN:
-                text = text.replace(value, "…")
-        line = " ".join(redact(with_hidden_shown(text)).text.split())
-        return f"{line[:300]}…" if len(line) > 300 else line
-
     def _hold_back(self) -> None:
         """After the second failure in a row it is left alone for a while, longer each time."""
         now = self._loop.time()
@@ -388,24 +356,3 @@ class _OtherProtocol(UserFacing):
 
 
 _OTHER_PROTOCOL = (mcp_types.UNSUPPORTED_PROTOCOL_VERSION, mcp_types.METHOD_NOT_FOUND)
-
-
-def _offered(tool: mcp_types.Tool) -> Offered:
-    hints = tool.annotations
-    return Offered(
-        tool.name,
-        tool.description or "",
-        tool.title or (hints.title if hints is not None and hints.title else ""),
-        tool.input_schema,
-        bool(hints is not None and hints.read_only_hint),
-        bool(hints is not None and hints.destructive_hint),
-    )
-
-
-def _first(error: BaseException) -> BaseException:
-    """The failure inside groups of failures; a telling one before a closed stream."""
-    if not isinstance(error, BaseExceptionGroup):
-        return error
-    flat = [_first(each) for each in error.exceptions]
-    telling = [each for each in flat if not isinstance(each, anyio.ClosedResourceError | anyio.BrokenResourceError)]
-    return (telling or flat)[0]
