@@ -76,8 +76,8 @@ class Bench:
         """The events of one kind so far."""
         return [event for event in self.events if isinstance(event, kind)]
 
-    async def event(self, *kinds: type[Any], **values: Any) -> Any:
-        """The first event of these kinds, past or to come, with these values."""
+    async def event(self, *kinds: type[Any], patience: float = 10, **values: Any) -> Any:
+        """The first event of these kinds, past or to come (within `patience` seconds), with these values."""
 
         def fits(event: Event) -> bool:
             return isinstance(event, kinds) and all(getattr(event, name) == value for name, value in values.items())
@@ -89,7 +89,7 @@ class Bench:
             lambda event: future.set_result(event) if fits(event) and not future.done() else None
         )
         try:
-            return await asyncio.wait_for(future, 10)
+            return await asyncio.wait_for(future, patience)
         finally:
             off()
 
