@@ -165,3 +165,17 @@ async def test_ask_says_why_a_named_tool_is_not_there(bench: Bench, home: Path) 
     asked = devflow(home, "ask", "Which number?", "--allow", "mcp__odd__pid")
     assert asked.code != 0
     assert "The MCP server odd could not be started" in asked.err
+
+
+async def test_what_a_server_answered_makes_an_always_allowed_tool_ask_again(
+    bench: Bench, server: OpenAIServer
+) -> None:
+    await bench.core.mcp.servers.add(odd())
+    server.script(call("echo"), call("echo", text="and now this"))
+    conversation = await bench.conversation(project=True)
+    run = await bench.ask(conversation, "One.")
+    (waiting,) = await bench.calls(conversation)
+    await bench.core.turns.decide(waiting.id, Decision(True, scope="always"))
+    assert (await bench.core.turns.wait(run.id)).state is RunState.AWAITING_APPROVAL
+    done, again = await bench.calls(conversation)
+    assert (done.state, again.state) == (CallState.DONE, CallState.AWAITING)
