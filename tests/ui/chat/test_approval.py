@@ -396,6 +396,21 @@ async def test_where_no_rule_can_allow_the_button_is_off_and_says_why(
         assert not asking.card.foot.here.isEnabled()
 
 
+@pytest.mark.parametrize("arguments", [{"command": ["python3", "-c", "print(1)"]}, {"shell": "git status; ls"}])
+async def test_for_an_interpreter_and_a_shell_line_no_rule_is_offered(
+    open_chat: OpenChat, server: OpenAIServer, tmp_path: Path, arguments: dict[str, object]
+) -> None:
+    server.script(Turn("", calls=[Call("run_command", arguments)]))
+    async with open_chat(server) as chat:
+        await ask_to_write(chat, project(tmp_path / "p"))
+        card = chat.page.transcript.card()
+        assert card is not None
+        assert not card.foot.always.isEnabled()
+        assert not card.foot.here.isEnabled()
+        assert card.foot.always.toolTip().startswith("No rule may allow an interpreter or a shell line")
+        assert card.foot.approve.isEnabled()
+
+
 async def test_a_rule_revoked_meanwhile_allows_no_more(asks_to_write: AsksToWrite) -> None:
     async with asks_to_write() as asking:
         rule = Rule(Effect.ALLOW, "write_file", str(asking.folder), "src/*")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from devflow.domain.errors import InvalidInput
 from devflow.domain.ids import now
@@ -59,17 +58,14 @@ class RuleDialog(QDialog):
         row.addWidget(self.effect)
         row.addStretch(1)
         column.addLayout(row)
-        form = QFormLayout()
+        form = QGridLayout()
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(8)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        for name, field in (
-            (t("Tool"), self.tool),
-            (t("Project folder"), self.folder),
-            (t("What it covers"), self.pattern),
-        ):
-            form.addRow(Label(name, "small", "muted"), field)
+        form.setColumnStretch(1, 1)
+        names = t("Tool"), t("Project folder"), t("What it covers")
+        for place, (name, field) in enumerate(zip(names, (self.tool, self.folder, self.pattern), strict=True)):
+            form.addWidget(Label(name, "small", "muted"), place, 0)
+            form.addWidget(field, place, 1)
         column.addLayout(form)
         column.addWidget(self.problem)
         about = t(
