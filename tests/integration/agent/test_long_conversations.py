@@ -1,14 +1,17 @@
 """Long conversations: what is sent fits, what was left out is known, and a server that says "too long" is answered."""
 
 import json
+from typing import Any
 
 import pytest
 
 from devflow.domain.run import RunState
+from devflow.domain.tokens import estimate_tokens
 from devflow.models.calibration import GROUP, Calibration
 from tests.fakes.openai_server import Call, OpenAIServer, Turn
 from tests.integration.agent.conftest import Bench
 
+QUESTION = "What is the name of the harbour of our project?"
 LONG = "The harbour of our project has a lighthouse, and the lighthouse has a keeper. " * 40
 
 
@@ -80,6 +83,40 @@ async def test_an_output_that_is_too_long_is_cut_in_the_middle_and_the_model_is_
     assert result.count("<<<") == 2
     assert run.measure is not None
     assert run.measure.shortened == 1
+
+
+async def test_a_run_of_many_steps_never_outgrows_the_window_and_every_call_has_its_result(
+    bench: Bench, server: OpenAIServer
+) -> None:
+    server.context_window = 8_192
+    (bench.workspace / "log.txt").write_text("another line of the log\n" * 300)
+    entry = await bench.publish("The name of the harbour", "The harbour of our project is called Tangerine Bay.")
+    conversation = await bench.conversation(project=True)
+    steps = 12
+    server.script(*(Turn(calls=[Call("read_file", {"path": "log.txt", "start_line": n + 1})]) for n in range(steps)))
+    server.script("It is called Tangerine Bay.")
+    run = await bench.ask(conversation, QUESTION)
+    assert run.state is RunState.COMPLETED
+    requests = server.kept("chat")
+    assert len(requests) == steps + 1
+    for request in requests:
+        assert size_of(request.body) <= 8_192 - 2_048
+        assert request.last_user == QUESTION
+        assert entry.content in request.system
+        asked = [call["id"] for message in request.messages for call in message.get("tool_calls", ())]
+        assert [message["tool_call_id"] for message in request.messages if message["role"] == "tool"] == asked
+        newest = [result for result in request.tool_results[-1:] if "another line" not in result]
+        assert newest == [], "the newest output is there"
+    assert run.measure is not None
+    assert run.measure.shortened + run.measure.trimmed > 0
+
+
+def size_of(body: dict[str, Any]) -> int:
+    """Estimated tokens of the texts in a body as it was sent."""
+    texts = [message.get("content") or "" for message in body["messages"]]
+    calls = [call["function"]["arguments"] for message in body["messages"] for call in message.get("tool_calls", ())]
+    tools = [json.dumps(tool["function"], ensure_ascii=False) for tool in body.get("tools", ())]
+    return sum(estimate_tokens(text) for text in (*texts, *calls, *tools))
 
 
 async def test_a_server_that_names_its_window_is_asked_once_more_within_it(bench: Bench, server: OpenAIServer) -> None:
