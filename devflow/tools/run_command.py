@@ -75,11 +75,14 @@ class RunCommand:
         self._environ = command_environ(os.environ if environ is None else environ)
 
     def subject(self, arguments: Mapping[str, Any]) -> Subject:
-        """Without a shell its words can be held against a rule; a shell line never can."""
+        """Without a shell its words can be held against a rule; a shell line never can.
+
+        Nor can a command in a folder below: `./build` and `npm test` are something else there, and words do not say it.
+        """
         if "shell" in arguments:
             return Subject("run_command", self.risk, _line_of(arguments), rule_allowed=False)
         words = _words_of(arguments)
-        named = rule_allowed(words) and not self._is_elsewhere(words[0], arguments["folder"])
+        named = rule_allowed(words) and self._workspace.relative(arguments["folder"]) == "."
         return Subject("run_command", self.risk, shown_line(words), words, named)
 
     async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
@@ -117,11 +120,6 @@ class RunCommand:
             "program": self._program(words[0], arguments["folder"]),
             "timeout": arguments["timeout"],
         }
-
-    def _is_elsewhere(self, word: str, folder: str) -> bool:
-        """`./build` is another program in another folder, which a rule's words do not name."""
-        is_place = "/" in word or (os.sep == "\\" and "\\" in word)
-        return is_place and not Path(word).is_absolute() and self._workspace.relative(folder) != "."
 
     def _program(self, word: str, folder: str) -> str:
         """What the word starts: a file on the path, or one named by its place; raises `ToolRefused`."""

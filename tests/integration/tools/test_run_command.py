@@ -107,6 +107,7 @@ async def test_it_always_asks_and_names_what_it_would_do(ctx: ToolContext) -> No
     assert tool.subject(given(ctx, command=["./build"])[1]).rule_allowed
     elsewhere = given(ctx, command=["./build"], folder="sub")[1]
     assert not tool.subject(elsewhere).rule_allowed  # another program of the same words
+    assert not tool.subject(given(ctx, command=["npm", "test"], folder="sub")[1]).rule_allowed  # another package's
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,10 @@ def no_rule_words(t: Translator, approval: Approval) -> str:
     if approval.patterns:
         return ""
     if not approval.rule_allowed:
-        return t("No rule may allow an interpreter or a shell line: what it would do cannot be told from its words.")
+        return t(
+            "No rule may allow an interpreter, a shell line or a command in a folder below:"
+            " what it would do cannot be told from its words."
+        )
     match approval.because:
         case "rule":
             return t("A rule of yours asks before this each time; no other rule can allow it.")
