@@ -126,7 +126,11 @@ async def _context(engine: Engine, call: ToolCall) -> tuple[ToolContext, Tool]:
     """Where the call would run, as things stand now, and its tool."""
     conversation, only, untrusted = await engine.db.read(lambda session: _scene(session, call))
     context = await engine.tool_context(
-        conversation.id, conversation.project, read_untrusted=untrusted, only=(call.tool,)
+        conversation.id,
+        conversation.project,
+        kb_id=conversation.kb_id,
+        read_untrusted=untrusted,
+        only=(call.tool,),
     )
     return context, _tool(engine, context, only, call)
 

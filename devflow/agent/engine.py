@@ -22,6 +22,7 @@ from devflow.store.lock import ProcessLock
 from devflow.tools.registry import tools_for
 from devflow.tools.rules import read_rules
 from devflow.tools.tool import Tool, ToolContext, ToolSources
+from devflow.wiki.registry import KnowledgeBases
 
 
 class ModelSource(Protocol):
@@ -46,6 +47,7 @@ class Engine:
     calibration: Calibration
     lock: ProcessLock
     home: Path
+    bases: KnowledgeBases
     sources: ToolSources | None = None
 
     async def tool_context(
@@ -53,6 +55,7 @@ class Engine:
         conversation_id: str,
         project: Project | None,
         *,
+        kb_id: str | None,
         read_untrusted: bool = False,
         only: Collection[str] | None = None,
     ) -> ToolContext:
@@ -64,6 +67,8 @@ class Engine:
             home=self.home,
             rules=await read_rules(self.settings),
             read_untrusted=read_untrusted,
+            kb_id=kb_id,
+            bases=self.bases,
             sources=await self.sources.tools(project, only) if self.sources is not None else (),
         )
 

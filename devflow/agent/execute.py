@@ -31,7 +31,9 @@ async def execute(engine: Engine, run_id: str, call_ids: Sequence[str]) -> None:
     """Run these calls, one after the other. Each that somebody else has claimed or settled meanwhile is passed over."""
     run, conversation, only, names = await engine.db.read(lambda session: _scene(session, run_id, call_ids))
     for call_id, name in zip(call_ids, names, strict=True):
-        context = await engine.tool_context(conversation.id, conversation.project, only=(name,))
+        context = await engine.tool_context(
+            conversation.id, conversation.project, kb_id=conversation.kb_id, only=(name,)
+        )
         await _execute_one(engine, run, call_id, context, only)
 
 

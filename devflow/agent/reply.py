@@ -50,7 +50,9 @@ CHECKPOINT_S = 1.0
 async def reply(engine: Engine, run_id: str) -> None:
     """Do the step that `loop` has claimed. A failure that the user can act on ends the run with its problem."""
     scene = await engine.db.read(lambda session: scene_of(session, run_id))
-    context = await engine.tool_context(scene.conversation.id, scene.conversation.project, only=scene.only)
+    context = await engine.tool_context(
+        scene.conversation.id, scene.conversation.project, kb_id=scene.conversation.kb_id, only=scene.only
+    )
     tools = engine.tools(context, scene.only)
     answer = _Answer(engine, scene.run, scene.path[-1])
     try:

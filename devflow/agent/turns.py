@@ -129,9 +129,12 @@ class Turns:
         """Until cancelled: mend the runs of processes that are killed meanwhile."""
         await recovery.keep_recovering(self._engine)
 
-    async def tool_names(self, project: Project | None, only: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        """The tools that a conversation with that project folder has. MCP servers are asked for those in `only`."""
-        return tuple(self._engine.tools(await self._engine.tool_context("", project, only=only), None))
+    async def tool_names(
+        self, project: Project | None, only: tuple[str, ...] | None = None, *, kb_id: str | None = None
+    ) -> tuple[str, ...]:
+        """The tools that such a conversation has. MCP servers are asked for those in `only`."""
+        context = await self._engine.tool_context("", project, kb_id=kb_id, only=only)
+        return tuple(self._engine.tools(context, None))
 
     async def wait(self, run_id: str) -> Run:
         """The run, once nothing works on it any more: finished, or waiting for approval."""

@@ -156,6 +156,7 @@ async def _build(
         models=models,
         templates=templates,
         lookups=Lookups(db, settings, templates, hub, bases, journal),
+        bases=bases,
         calibration=Calibration(settings),
         lock=lock,
         home=paths.home,

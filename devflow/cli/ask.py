@@ -27,6 +27,7 @@ from devflow.domain.events import (
     TextArrived,
 )
 from devflow.domain.knowledge import Project
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.messages import N_
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import Problem, Run, RunState
@@ -78,7 +79,7 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
     project = await core.projects.ensure(args.workspace) if args.workspace else None
     base = await core.bases.open(Path(args.kb)) if args.kb else None
     tools = tuple(dict.fromkeys(args.allow))
-    await _check_tools(core, project, tools)
+    await _check_tools(core, project, base, tools)
     conversation = await core.conversations.create(
         origin=Origin.CLI,
         project_id=project.id if project else None,
@@ -151,14 +152,14 @@ async def _choice(core: Core, provider: str | None, model: str | None) -> ModelC
     return ModelChoice(offering[0].id if offering else main.provider_id, model)
 
 
-async def _check_tools(core: Core, project: Project | None, tools: tuple[str, ...]) -> None:
-    known = await core.turns.tool_names(project, tools)
+async def _check_tools(core: Core, project: Project | None, base: KnowledgeBase | None, tools: tuple[str, ...]) -> None:
+    known = await core.turns.tool_names(project, tools, kb_id=base.id if base else None)
     if unknown := [tool for tool in tools if tool not in known]:
         for _, problem in await core.mcp.failed(unknown):
             raise problem
         raise Refused(
             N_("There is no tool {tool} here."),
-            N_("Tools: {known}. File tools need --workspace."),
+            N_("Tools: {known}. File tools need --workspace, those of a knowledge base --kb."),
             tool=unknown[0],
             known=", ".join(known),
         )

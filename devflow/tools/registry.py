@@ -7,6 +7,7 @@ from typing import Any
 
 from devflow.tools import arguments as arguments_of
 from devflow.tools.edit_file import EditFile
+from devflow.tools.knowledge_base import CurrentKnowledgeBase, ListKnowledgeBasePages, QueryKnowledgeBase
 from devflow.tools.knowledge_search import KnowledgeSearch
 from devflow.tools.list_dir import ListDir
 from devflow.tools.propose_knowledge import ProposeKnowledge
@@ -34,6 +35,8 @@ def tools_for(ctx: ToolContext) -> dict[str, Tool]:
             EditFile(workspace),
             RunCommand(workspace),
         ]
+    if ctx.kb_id is not None:
+        tools += [QueryKnowledgeBase(), CurrentKnowledgeBase(), ListKnowledgeBasePages()]
     tools += [KnowledgeSearch(), ProposeKnowledge(), *ctx.sources]
     return {tool.spec.name: tool for tool in tools}
 

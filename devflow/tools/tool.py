@@ -14,6 +14,7 @@ from devflow.domain.run import Risk
 from devflow.knowledge.service import Knowledge
 from devflow.tools.policy import AnyRule, Effect, Situation, Subject, Verdict, verdict
 from devflow.tools.refusal import ToolRefused
+from devflow.wiki.registry import KnowledgeBases
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class ToolContext:
 
     `home` is DevFlow's data directory, out of bounds for every file tool. `read_untrusted` says that the run has read
     text from outside, after which rules for writing and running ask again. `sources` are the tools of MCP servers.
+    `kb_id` is the conversation's knowledge base, to be found in `bases`; without one there are no tools for it.
     `progress` takes the newest output while a tool runs, replacing what it took before; None: nobody looks.
     """
 
@@ -32,6 +34,8 @@ class ToolContext:
     rules: tuple[AnyRule, ...] = ()
     read_untrusted: bool = False
     sources: tuple[Tool, ...] = ()
+    kb_id: str | None = None
+    bases: KnowledgeBases | None = None
     progress: Callable[[str], None] | None = None
 
     @property

@@ -242,3 +242,39 @@ async def test_a_log_that_cannot_be_written_disturbs_no_turn(
     conversation = await in_base(bench, write(tmp_path / "kb", ARTICLES))
     run = await bench.ask(conversation, "总结一下")
     assert run.state is RunState.COMPLETED
+
+
+# tools
+
+
+async def used(bench: Bench, server: OpenAIServer, conversation: Conversation, call: Call) -> str:
+    """What the model is told when it makes that call."""
+    server.script(Turn(calls=[call]), "好。")
+    await bench.ask(conversation, "查一查")
+    return str(next(m["content"] for m in server.requests[-1].messages if m["role"] == "tool"))
+
+
+async def test_the_model_can_search_list_and_name_the_base_itself(
+    bench: Bench, server: OpenAIServer, tmp_path: Path
+) -> None:
+    conversation = await in_base(bench, write(tmp_path / "writing", ARTICLES))
+    found = await used(bench, server, conversation, Call("query_knowledge_base", {"query": "一人公司"}))
+    assert f"[1] OpenClaw 自媒体文章\npath: {OPENCLAW}\nfound by: body" in found
+    assert "No page of 'writing' matches." in await used(
+        bench, server, conversation, Call("query_knowledge_base", {"query": "量子"})
+    )
+    assert "must not be empty" in await used(bench, server, conversation, Call("query_knowledge_base", {"query": " "}))
+    current = await used(bench, server, conversation, Call("current_knowledge_base"))
+    assert "name: writing" in current
+    assert "pages: 5" in current
+    listed = await used(bench, server, conversation, Call("list_knowledge_base_pages", {"folder": "wiki", "limit": 1}))
+    assert "wiki/overview.md  总览\n2 more: ask with offset 1." in listed
+
+
+async def test_without_a_base_there_are_no_tools_for_one(bench: Bench, server: OpenAIServer) -> None:
+    server.script("好。")
+    conversation = await bench.conversation()
+    await bench.ask(conversation, "总结一下")
+    offered = {tool["function"]["name"] for tool in server.requests[0].body["tools"]}
+    assert "knowledge_search" in offered
+    assert not any("knowledge_base" in name for name in offered)

@@ -35,6 +35,9 @@ def icon_of(tool: str) -> str:
         "edit_file": "pencil",
         "knowledge_search": "search",
         "propose_knowledge": "inbox",
+        "query_knowledge_base": "book",
+        "current_knowledge_base": "book",
+        "list_knowledge_base_pages": "book",
     }
     return icons.get(tool, "terminal")  # `run_command`, and what is not known by name
 
@@ -49,6 +52,9 @@ def verb_of(t: Translator, tool: str) -> str:
         "run_command": t.p("tool", "Run"),
         "knowledge_search": t.p("tool", "Search the library"),
         "propose_knowledge": t.p("tool", "Propose an entry"),
+        "query_knowledge_base": t.p("tool", "Search the knowledge base"),
+        "current_knowledge_base": t.p("tool", "Look at the knowledge base"),
+        "list_knowledge_base_pages": t.p("tool", "List the pages"),
     }
     return mcp_name(tool) if is_mcp(tool) else verbs.get(tool, tool)
 
@@ -62,7 +68,7 @@ def target_of(call: ToolCall) -> str:
         return " ".join(shown_controls(line_of(arguments)).split())
     if is_mcp(call.tool):
         return _arguments_in_short(arguments)
-    for name in ("path", "query", "title", "command", "pattern"):
+    for name in ("path", "query", "folder", "title", "command", "pattern"):
         value = arguments.get(name)
         if isinstance(value, str) and value:
             return " ".join(with_hidden_shown(value).split())
