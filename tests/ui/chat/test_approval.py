@@ -407,7 +407,7 @@ async def test_for_an_interpreter_and_a_shell_line_no_rule_is_offered(
         assert card is not None
         assert not card.foot.always.isEnabled()
         assert not card.foot.here.isEnabled()
-        assert card.foot.always.toolTip().startswith("No rule may allow an interpreter or a shell line")
+        assert card.foot.always.toolTip().startswith("No rule may allow an interpreter, a shell line")
         assert card.foot.approve.isEnabled()
 
 
