@@ -1,6 +1,7 @@
 """The provider form: added, tested, saved, its key kept, and removed again; by clicks, with a real server."""
 
 import json
+from dataclasses import replace
 
 import keyring
 import pytest
@@ -300,6 +301,20 @@ async def test_what_a_test_said_is_there_the_next_time(start: Start, server: Ope
         (config,) = await person.core.models.list()
         assert config.last_test is not None
         assert {line.what: line.state for line in config.last_test.lines}[Probe.TOOLS] is LineState.OK
+
+
+async def test_a_test_made_before_there_were_embeddings_shows_no_empty_line(start: Start, server: OpenAIServer) -> None:
+    async with start() as person:
+        models = person.core.models
+        config = await models.add(ProviderDraft("Workstation", server.base_url, models=("scripted",)))
+        server.script(*ANSWERS)
+        report = await models.test(config)
+        older = replace(report, lines=tuple(line for line in report.lines if line.what is not Probe.EMBEDDINGS))
+        await models.save_test(config.id, older)
+        async with settings(person) as dialog:
+            await person.finds("test-tools")
+            assert dialog.result("streaming").startswith("Streaming: First token")
+            assert not hands.visible("test-embeddings")
 
 
 async def test_a_window_that_the_human_knows_better_is_used_and_given_up_again(
