@@ -20,13 +20,14 @@ from devflow.tools.confined import Folder
 
 _CREATE_SUSPENDED, _NO_WINDOW = 0x4, 0x0800_0000
 _KILL_ON_JOB_CLOSE, _EXTENDED_LIMITS, _ACCOUNTING = 0x2000, 9, 1
+_SHELL = ("/d", "/s", "/c")
 _LINGER_S = 0.25
 _CHUNK = 65_536
 
 
 def shell_words(line: str) -> tuple[str, ...]:
     """The words that give the line to the system's shell."""
-    return (os.environ.get("COMSPEC", "cmd.exe"), "/d", "/s", "/c", line)
+    return (os.environ.get("COMSPEC", "cmd.exe"), *_SHELL, line)
 
 
 def carry_out(command: Command, folder: Folder, take: Callable[[bytes], None], stop: Stop) -> Ended:
@@ -36,7 +37,7 @@ def carry_out(command: Command, folder: Folder, take: Callable[[bytes], None], s
     stop.attach(wanted.set)
     with _Job() as job:
         process = subprocess.Popen(  # the words are the user's decision
-            list(command.words),
+            _command_line(command.words),
             executable=command.program,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -67,6 +68,13 @@ def carry_out(command: Command, folder: Folder, take: Callable[[bytes], None], s
         exited.join()
         stop.attach(None)
         return Ended(how, code, seconds, left)
+
+
+def _command_line(words: tuple[str, ...]) -> str:
+    """Quoted as C programs read it; what follows `/c` is given to the shell as it stands, in quotes that `/s` removes."""
+    if words[1:-1] == _SHELL:
+        return f'{subprocess.list2cmdline(words[:-1])} "{words[-1]}"'
+    return subprocess.list2cmdline(words)
 
 
 def _read(process: subprocess.Popen[bytes], take: Callable[[bytes], None]) -> None:

@@ -129,11 +129,11 @@ class RunCommand:
                 raise ToolRefused(f"There is no program {visible(word)} in the folder {visible(folder)}.")
             if not os.access(place, os.X_OK):
                 raise ToolRefused(f"{visible(word)} may not be run: it is not executable.")
-            return word if os.sep == "/" else str(place)
+            return word if os.sep == "/" else _no_batch_file(str(place))
         found = shutil.which(word, path=_absolute_places(self._environ.get("PATH", os.defpath)))
         if found is None or not Path(found).is_absolute():
             raise ToolRefused(f"There is no program named {visible(word)} here. Nothing was run.")
-        return found
+        return _no_batch_file(found)
 
 
 def exit_code_of(result: str) -> int | None:
@@ -170,6 +170,13 @@ def _line_of(arguments: Mapping[str, Any]) -> str:
 def _absolute_places(path: str) -> str:
     """A relative place on the path would mean the folder the command runs in, which the model can write to."""
     return os.pathsep.join(place for place in path.split(os.pathsep) if Path(place).is_absolute())
+
+
+def _no_batch_file(program: str) -> str:
+    """Windows hands a batch file's words to its shell, whose quoting nobody can get right."""
+    if os.sep == "\\" and Path(program).suffix.casefold() in (".bat", ".cmd"):
+        raise ToolRefused(f"{visible(program)} is a batch file, which a shell reads. Send the line as `shell`.")
+    return program
 
 
 def _not_started(word: str, error: OSError) -> str:
