@@ -251,7 +251,7 @@ async def used(bench: Bench, server: OpenAIServer, conversation: Conversation, c
     """What the model is told when it makes that call."""
     server.script(Turn(calls=[call]), "好。")
     await bench.ask(conversation, "查一查")
-    return str(next(m["content"] for m in server.requests[-1].messages if m["role"] == "tool"))
+    return [str(m["content"]) for m in server.requests[-1].messages if m["role"] == "tool"][-1]
 
 
 async def test_the_model_can_search_list_and_name_the_base_itself(
