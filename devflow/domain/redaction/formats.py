@@ -129,6 +129,8 @@ FORMATS: tuple[Format, ...] = (
         SECRET, "/open-apis/bot/", r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v\d/hook/([0-9a-f-]{30,60})"
     ),
     _shaped(SECRET, "qyapi.weixin.qq.com", r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=([0-9a-f-]{30,60})"),
+    _prefixed(SECRET, "SEC", r"[0-9a-f]{64}"),  # a DingTalk robot's signing secret
+    _prefixed(TOKEN, "t-", r"[A-Za-z0-9]{32,60}", looks_random),  # Feishu's tenant and app tokens
     _shaped(SECRET, "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/\d{15,22}/([A-Za-z0-9_-]{50,90})"),
     _prefixed(KEY, "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{16,250}"),
     _prefixed(SECRET, "whsec_", r"[A-Za-z0-9+/]{24,80}={0,2}"),

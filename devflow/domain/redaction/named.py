@@ -12,7 +12,8 @@ from devflow.domain.redaction.formats import KEY, PASSWORD, SECRET, TOKEN, Hit
 _PASSWORD_NAMES = r"password|passwd|passphrase|passcode|pwd|(?<![A-Za-z])pass|密\s?码|口令"
 _SECRET_NAMES = r"secret(?:[ _-]?key(?:[_-]?base)?)?"
 _KEY_NAMES = (
-    r"(?:api|app|access|private|encryption|signing|master|account|shared[ _-]?access|secret[ _-]?access|auth|license)"
+    r"(?:api|app|access|private|(?:encoding[_-]?)?aes|encryption|signing|master|account|shared[ _-]?access"
+    r"|secret[ _-]?access|auth|license)"
     r"[ _-]?key(?:[_-]?(?:id|secret))?|(?<![A-Za-z])[as]k|token|credentials?|(?:api|访问|接口)?\s?[密秘]钥|令牌|凭证"
 )
 _NAMED = re.compile(

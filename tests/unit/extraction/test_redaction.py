@@ -9,47 +9,16 @@ from hypothesis import strategies as st
 
 from devflow.domain.knowledge import CONTENT_MAX, TITLE_MAX, Evidence, Kind, draft
 from devflow.domain.redaction import find_secrets, redact, redact_draft
-from tests.unit.extraction.secret_formats import BY_FORMAT, BY_NAME, FREE_CARRIERS, LOOK_ALIKES, chars
+from tests.extraction_conformance.secrets import planted, tally
+from tests.unit.extraction.secret_formats import BY_FORMAT, FREE_CARRIERS, LOOK_ALIKES, chars
 
 ROUNDS = 40
 
 
-def planted(rng: random.Random) -> list[tuple[str, str, str]]:
-    """Name, text and the secret in it: every format in a carrier of its own, every named one in its own."""
-    cases = []
-    for name, make in BY_FORMAT.items():
-        secret = make(rng)
-        cases.append((name, rng.choice(FREE_CARRIERS).format(secret), secret))
-    for carrier, make in BY_NAME:
-        secret = make(rng)
-        cases.append((carrier, carrier.format(secret), secret))
-    return cases
-
-
 def test_nearly_every_secret_is_found_and_hardly_anything_else_is() -> None:
-    rng = random.Random(20261130)
-    missed: list[str] = []
-    wrong: list[str] = []
-    total = found = 0
-    for _ in range(ROUNDS):
-        for name, carrier, secret in planted(rng):
-            before, after = rng.choice(LOOK_ALIKES)(rng), rng.choice(LOOK_ALIKES)(rng)
-            text = f"{before}\n{carrier}\n{after}"
-            start = text.index(secret, len(before) + 1)
-            end = start + len(secret)
-            hits = find_secrets(text)
-            total += 1
-            if not any(hit.start <= start and hit.end >= end for hit in hits):
-                missed.append(f"{name}: {carrier}")
-            for hit in hits:
-                if hit.start < end and hit.end > start:
-                    found += 1
-                else:
-                    wrong.append(text[hit.start : hit.end])
-    recall = 1 - len(missed) / total
-    precision = found / (found + len(wrong))
-    assert recall >= 0.98, f"recall {recall:.3f} over {total}: {missed[:12]}"
-    assert precision >= 0.95, f"precision {precision:.3f}: {wrong[:12]}"
+    found = tally(ROUNDS)
+    assert found.recall >= 0.98, f"recall {found.recall:.3f} over {found.planted}: {found.missed}"
+    assert found.precision >= 0.95, f"precision {found.precision:.3f}: {found.wrong[:12]}"
 
 
 @pytest.mark.parametrize("place", range(len(LOOK_ALIKES)))
