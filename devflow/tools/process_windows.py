@@ -71,7 +71,7 @@ def carry_out(command: Command, folder: Folder, take: Callable[[bytes], None], s
 
 
 def _command_line(words: tuple[str, ...]) -> str:
-    """Quoted as C programs read it; what follows `/c` is given to the shell as it stands, in quotes that `/s` removes."""
+    """Quoted as C programs read it; what follows `/c` reaches the shell as it stands, in quotes that `/s` removes."""
     if words[1:-1] == _SHELL:
         return f'{subprocess.list2cmdline(words[:-1])} "{words[-1]}"'
     return subprocess.list2cmdline(words)
