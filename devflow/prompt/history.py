@@ -75,9 +75,11 @@ def ends_cut(messages: Sequence[Message]) -> bool:
 def result_text(call: ToolCall, templates: Templates, language: Language) -> str:
     """What the model is told of a call, in whatever state it is. Output is fenced by a nonce of the call's own."""
     told = _told(call, templates, language)
-    if call.edited and call.state in (CallState.DONE, CallState.FAILED, CallState.INTERRUPTED, CallState.CANCELLED):
-        return f"{templates.fill(language, 'edited', arguments=call.arguments)}\n\n{told}"
-    return told
+    if not call.edited:
+        return told
+    ran = bool(call.result) or call.state in (CallState.DONE, CallState.FAILED, CallState.INTERRUPTED)
+    edited = templates.fill(language, "edited" if ran else "edited_not_run", arguments=call.arguments)
+    return f"{edited}\n\n{told}"
 
 
 def _told(call: ToolCall, templates: Templates, language: Language) -> str:

@@ -134,6 +134,10 @@ def test_the_model_is_told_that_the_user_changed_the_arguments() -> None:
     asking = said("")
     edited = call(asking, CallState.DONE, edited=True, arguments='{"path": "b"}', result="x")
     assert 'what ran: {"path": "b"}' in compose(user("a"), asking, calls=(edited,)).messages[2].text
+    denied = call(asking, CallState.DENIED, edited=True, arguments='{"path": "b"}', reason="Not b either.")
+    told = compose(user("a"), asking, calls=(denied,)).messages[2].text
+    assert 'changed the arguments to {"path": "b"}; that did not run' in told
+    assert "Not b either." in told
 
 
 def test_what_a_server_of_tools_says_of_a_failure_stands_inside_the_fence() -> None:
