@@ -24,6 +24,10 @@ SCHEMA_MAX = 16_000  # characters of JSON
 DEPTH_MAX = 24
 PREFIX = "mcp__"
 
+_NOT_AT_THE_ROOT = ("$schema", "$id", "anyOf", "oneOf", "allOf", "not", "enum", "const")
+"""Model servers refuse a whole request for one of these at the root of one schema; the tool's own server knows them."""
+_ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
+
 
 @dataclass(frozen=True, slots=True)
 class Offered:
@@ -89,7 +93,7 @@ def parameters(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema as model servers take it: an object with properties."""
     properties = schema.get("properties")
     return {
-        **{key: value for key, value in schema.items() if key not in ("$schema", "$id")},
+        **{key: value for key, value in schema.items() if key not in _NOT_AT_THE_ROOT},
         "type": "object",
         "properties": dict(properties) if isinstance(properties, Mapping) else {},
     }
@@ -106,6 +110,9 @@ def description(server: str, tool: Offered) -> str:
 def _unfit(schema: Mapping[str, Any]) -> str:
     if schema.get("type", "object") != "object":
         return "its arguments are no object"
+    properties = schema.get("properties", {})
+    if not isinstance(properties, Mapping) or not all(_ARGUMENT.match(str(name)) for name in properties):
+        return "its arguments have names that model servers refuse"
     if not _is_flat(schema, DEPTH_MAX):
         return "its schema is nested too deeply"
     try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import anyio
 import mcp_types
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # the SDK brings it
 from mcp import MCPError
 from pydantic import ValidationError
 
@@ -30,6 +32,15 @@ def offered_of(tool: mcp_types.Tool) -> Offered:
         bool(hints is not None and hints.read_only_hint),
         bool(hints is not None and hints.destructive_hint),
     )
+
+
+def is_sound(schema: Mapping[str, Any]) -> bool:
+    """Whether it is a JSON schema: for one that is none, model servers refuse the whole request."""
+    try:
+        Draft202012Validator.check_schema(schema)
+    except Exception:  # noqa: BLE001 - a schema from outside may make it fail in ways of its own
+        return False
+    return True
 
 
 def first_of(error: BaseException) -> BaseException:

@@ -30,9 +30,9 @@ from devflow.providers.transport import Network
 from devflow.tools import mcp_offered, mcp_state
 from devflow.tools.mcp_config import McpServer
 from devflow.tools.mcp_expand import Launch, filled_in
-from devflow.tools.mcp_offered import Offered
+from devflow.tools.mcp_offered import Offered, Refused
 from devflow.tools.mcp_source_http import HttpTransport
-from devflow.tools.mcp_source_reading import Transport, first_of, offered_of, reason_of, tidy
+from devflow.tools.mcp_source_reading import Transport, first_of, is_sound, offered_of, reason_of, tidy
 from devflow.tools.mcp_source_stdio import StdioTransport
 from devflow.tools.mcp_state import STOPPED, Phase, ServerState
 
@@ -273,7 +273,9 @@ class Session:
                 cursor = page.next_cursor
                 if not cursor or len(found) > 4 * mcp_offered.TOOLS_MAX:
                     break
-        self.offered, left = mcp_offered.fit(found)
+        fit, left = mcp_offered.fit(found)
+        self.offered = tuple(tool for tool in fit if is_sound(tool.schema))
+        left += tuple(Refused(tool.name, "its schema is none") for tool in fit if not is_sound(tool.schema))
         for one in left:
             log.info("MCP server %s: its tool %r is left out: %s", self.server.name, one.name[:80], one.why)
         about = client.server_info

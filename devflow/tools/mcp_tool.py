@@ -58,7 +58,8 @@ class McpTool:
         if not isinstance(value, dict):
             raise ToolRefused(f"The arguments of {name} are not a JSON object. Send one JSON object.")
         required = self._offered.schema.get("required")
-        missing = [each for each in required if each not in value] if isinstance(required, list) else []
+        names = [each for each in required if isinstance(each, str)] if isinstance(required, list) else []
+        missing = [name for name in names if name not in value]
         if missing:
             raise ToolRefused(f"The arguments of {name} do not fit: {', '.join(map(repr, missing))} missing.")
         return value

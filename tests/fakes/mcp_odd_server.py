@@ -111,6 +111,7 @@ def odd_tools() -> list[dict[str, Any]]:
         {**tool("deep"), "inputSchema": deep},
         {**tool("large"), "inputSchema": {**SCHEMA, "description": "x" * 50_000}},
         {**tool("bare"), "inputSchema": {"type": "object"}},
+        {**tool("unsound"), "inputSchema": {"type": "object", "properties": {"a": {"type": "sometimes"}}}},
     ]
 
 

@@ -52,16 +52,17 @@ def test_tools_beyond_the_bounds_are_left_out_and_named() -> None:
             Offered("good", schema={"type": "object"}),
             Offered("text", schema={"type": "string"}),
             Offered("deep", schema=deep),
+            Offered("named", schema={"properties": {"ein Name": {}}}),
             Offered("large", schema={"description": "x" * 20_000}),
         ]
     )
     assert [tool.name for tool in kept] == ["good"]
-    assert [tool.name for tool in left] == ["good", "text", "deep", "large"]
+    assert [tool.name for tool in left] == ["good", "text", "deep", "named", "large"]
     assert len(fit([Offered(f"t{number}") for number in range(150)])[0]) == 100
 
 
 def test_a_schema_always_is_an_object_with_properties() -> None:
-    assert parameters({"$schema": "https://x", "additionalProperties": True}) == {
+    assert parameters({"$schema": "https://x", "anyOf": [{}], "additionalProperties": True}) == {
         "type": "object",
         "properties": {},
         "additionalProperties": True,
