@@ -38,6 +38,8 @@ from devflow.prompt.trim import Marks, Trimmed, trim
 
 SEPARATOR = "\n\n---\n\n"
 TITLE_TOKENS = 200
+QUESTION_CHARS, ANSWER_CHARS = 800, 400
+"""What a title is made from; in any script it fits a window of 2,048 tokens."""
 PROBE_TOKENS = 64
 
 
@@ -91,7 +93,7 @@ def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
 def compose_title(model: str, question: str, answer: str, templates: Templates) -> ModelRequest:
     """Ask for a conversation's title from its first exchange."""
     language = language_of(question)
-    text = f"{question[:2_000]}\n\n{answer[:1_000]}".strip()
+    text = f"{question[:QUESTION_CHARS]}\n\n{answer[:ANSWER_CHARS]}".strip()
     return ModelRequest(
         library=NotUsed("title"),
         pages=NotUsed("title"),

@@ -27,7 +27,7 @@ from devflow.domain.request import (
 from devflow.domain.run import CallState, Risk, ToolCall, arguments_hash
 from devflow.domain.tokens import estimate_tokens
 from devflow.prompt.budget import output_reserve
-from devflow.prompt.compose import Turn, compose_turn
+from devflow.prompt.compose import Turn, compose_title, compose_turn
 from devflow.prompt.estimate import estimated
 from devflow.prompt.history import result_text
 from devflow.prompt.shorten import short_arguments, shortened
@@ -196,6 +196,13 @@ def test_what_was_left_out_is_counted_and_nothing_is_left_out_that_fits(
     fits = estimated(whole) <= window - output_reserve(window)
     assert (request.messages == whole.messages) == fits
     assert (request.measure.trimmed + request.measure.shortened > 0) == (not fits)
+
+
+@pytest.mark.parametrize("text", ["灯塔看守人每天傍晚点灯。" * 900, "A lighthouse. " * 900, "x" * 9_000])
+def test_a_title_is_asked_for_within_the_smallest_window(text: str) -> None:
+    request = compose_title("m", text, text, TEMPLATES)
+    assert request.max_output_tokens is not None
+    assert estimated(request) + request.max_output_tokens <= 2_048
 
 
 # the rules, one by one ------------------------------------------------------------------------------------------------
