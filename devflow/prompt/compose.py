@@ -39,7 +39,7 @@ from devflow.prompt.trim import Marks, Trimmed, trim
 SEPARATOR = "\n\n---\n\n"
 TITLE_TOKENS = 200
 QUESTION_CHARS, ANSWER_CHARS = 800, 400
-"""What a title is made from; in any script it fits a window of 2,048 tokens."""
+"""Characters that a title is made from: few enough for a window of 2,048 tokens."""
 PROBE_TOKENS = 64
 
 
