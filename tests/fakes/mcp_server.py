@@ -4,7 +4,9 @@
 """
 
 import base64
+import json
 import os
+import subprocess
 import sys
 from typing import Any
 
@@ -51,13 +53,32 @@ def sdk_server() -> MCPServer:
         """Offer one more tool from now on."""
         server.add_tool(lambda: f"I am {newcomer}", name=newcomer, description="Learnt meanwhile.")
         await ctx.request_context.session.send_tool_list_changed()
+        await ctx.notify_tools_changed()
         return f"{newcomer} is here"
 
     return server
 
 
+def without_handshake() -> None:
+    """The same server, but only for clients of the newest protocol: `initialize` is no method it knows."""
+    inner = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE)
+    assert inner.stdin is not None
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if message.get("method") == "initialize":
+            error = {"code": -32601, "message": "no such method"}
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+        else:
+            inner.stdin.write(line)
+            inner.stdin.flush()
+    inner.stdin.close()
+    inner.wait()
+
+
 if __name__ == "__main__":
-    if "--http" in sys.argv:
+    if "--modern" in sys.argv:
+        without_handshake()
+    elif "--http" in sys.argv:
         port = int(sys.argv[sys.argv.index("--http") + 1])
         sdk_server().run("streamable-http", port=port)
     else:

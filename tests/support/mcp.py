@@ -18,9 +18,9 @@ def odd(*how: str, name: str = "odd", **fields: Any) -> McpDraft:
     return McpDraft(name, Stdio(sys.executable, (str(FAKES / "mcp_odd_server.py"), *how)), **fields)
 
 
-def small(name: str = "small", **fields: Any) -> McpDraft:
+def small(*how: str, name: str = "small", **fields: Any) -> McpDraft:
     """The real one made with the SDK (`tests/fakes/mcp_server.py`)."""
-    return McpDraft(name, Stdio(sys.executable, (str(FAKES / "mcp_server.py"),)), **fields)
+    return McpDraft(name, Stdio(sys.executable, (str(FAKES / "mcp_server.py"), *how)), **fields)
 
 
 def lives(pid: int) -> bool:

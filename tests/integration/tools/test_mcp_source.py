@@ -90,12 +90,15 @@ async def test_what_a_server_calls_an_error_is_a_failed_call(make: MakeSource) -
     assert "the flux is not capacitated" in outcome.error
 
 
-async def test_a_tool_that_a_server_learns_meanwhile_is_offered(make: MakeSource) -> None:
-    source = await make(small())
+@pytest.mark.parametrize("how", [(), ("--modern",)])
+async def test_a_tool_that_a_server_learns_meanwhile_is_offered(make: MakeSource, how: tuple[str, ...]) -> None:
+    """By the handshake and its notification; and where there is no handshake any more, by listening."""
+    source = await make(small(*how))
     await ask(source, "learn", newcomer="newcomer")
     server = await only(source)
     await until(lambda: "newcomer" in source.state(server).tools)
     assert (await ask(source, "newcomer")).text == "I am newcomer"
+    assert source.state(server).version == ("2026-07-28" if how else "2025-11-25")
 
 
 async def test_odd_names_become_names_that_every_model_takes(make: MakeSource) -> None:
