@@ -299,6 +299,32 @@ async def test_closing_leaves_no_process_behind(make: MakeSource, how: tuple[str
     await until(lambda: not any(map(lives, pids)), within=2)
 
 
+async def test_servers_end_when_devflow_is_killed(make: MakeSource, tmp_path: Path) -> None:
+    """Their input closes, and no other server holds it open."""
+    program = (
+        "import asyncio, pathlib, sys\n"
+        "from devflow.app.core import opened\n"
+        "from devflow.app.paths import app_paths\n"
+        "from tests.support.mcp import odd\n"
+        "async def main():\n"
+        "    async with opened(app_paths(pathlib.Path(sys.argv[1]))) as core:\n"
+        "        for name in ('one', 'two'):\n"
+        "            server = await core.mcp.servers.add(odd(name=name))\n"
+        "            print((await core.mcp.test(server)).pid, flush=True)\n"
+        "        await asyncio.Event().wait()\n"
+        "asyncio.run(main())\n"
+    )
+    killed = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, str(tmp_path / "other"), stdout=asyncio.subprocess.PIPE
+    )
+    assert killed.stdout is not None
+    pids = [int(await killed.stdout.readline()) for _ in range(2)]
+    assert all(map(lives, pids))
+    killed.kill()
+    await killed.wait()
+    await until(lambda: not any(map(lives, pids)))
+
+
 async def test_closing_does_not_wait_for_a_server_that_is_still_starting(make: MakeSource) -> None:
     source = await make(odd("silent"), turn_wait_s=0.2)
     await source.tools(None)
