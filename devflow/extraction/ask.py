@@ -12,11 +12,12 @@ from devflow.domain.fences import new_nonce
 from devflow.domain.knowledge import Entry
 from devflow.domain.messages import N_
 from devflow.domain.request import FinishReason, ModelRequest, ReasoningChunk, StreamEnd, TextChunk
+from devflow.domain.text.language import language_of
 from devflow.extraction.loose_json import LONGEST
 from devflow.extraction.schema import SCHEMA
 from devflow.extraction.transcript import Line
 from devflow.prompt.compose import compose_extraction
-from devflow.prompt.templates import Templates, language_of
+from devflow.prompt.templates import Templates
 from devflow.providers.protocol import Provider
 
 LONGEST_THOUGHT = 1_000_000  # characters

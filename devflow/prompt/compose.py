@@ -26,13 +26,14 @@ from devflow.domain.request import (
     ToolSpec,
     UserText,
 )
+from devflow.domain.text.language import language_of
 from devflow.domain.tokens import estimate_tokens
 from devflow.prompt.budget import request_room
 from devflow.prompt.estimate import estimated, tokens_of, tokens_of_system, tokens_of_tools
 from devflow.prompt.history import Calls, Replays, ends_cut, folded, history
 from devflow.prompt.offered import offered
 from devflow.prompt.pages import build_knowledge_context_prompt
-from devflow.prompt.templates import Language, Templates, language_of
+from devflow.prompt.templates import Language, Templates
 from devflow.prompt.too_long import too_long
 from devflow.prompt.trim import Marks, Trimmed, trim
 

@@ -18,13 +18,14 @@ from devflow.domain.knowledge import Status
 from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import Run
+from devflow.domain.text.language import language_of
 from devflow.knowledge.settings import Settings
 from devflow.prompt.budget import library_chars
 from devflow.prompt.library import Found, render_library
 from devflow.prompt.page_journal import journal_line, judged
 from devflow.prompt.page_lookup import Asked, PageLookups, PagesFound
 from devflow.prompt.pages import paths_of
-from devflow.prompt.templates import Templates, language_of
+from devflow.prompt.templates import Templates
 from devflow.retrieval.entries import relevant_entries
 from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import Hit

@@ -16,8 +16,9 @@ from devflow.domain.events import (
 )
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.request import Injected, Lookup, LookupFailed, NotUsed
+from devflow.domain.text.language import language_of
 from devflow.prompt.pages import PageWords, paths_of, render_pages
-from devflow.prompt.templates import Templates, language_of
+from devflow.prompt.templates import Templates
 from devflow.retrieval.pages import PageSearch, context_budget_from_window, search_knowledge_base
 from devflow.retrieval.references import parse_explicit_page_refs
 from devflow.retrieval.trigger import should_use_knowledge_base

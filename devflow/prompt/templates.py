@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Literal
 
-from devflow.domain.text.scripts import HAN
-
-Language = Literal["en", "zh"]
-
-_HAN = re.compile(f"[{HAN}]")
-
-
-def language_of(text: str) -> Language:
-    """Chinese templates for a message with Han characters, English ones otherwise (spec 02, Prompt)."""
-    return "zh" if _HAN.search(text) else "en"
+from devflow.domain.text.language import Language as Language  # the room's other modules know it from here
 
 
 class Templates:

@@ -11,20 +11,14 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-Phrases = Mapping[str, str]
+from devflow.domain.text.language import language_of
 
-_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+Phrases = Mapping[str, str]
 
 
 def phrases_for(question: str, resources: Path) -> Phrases:
-    """Chinese where the question has Chinese words, unless they are a few among many English ones."""
+    """In the language of the question, as the prompts are."""
     return _phrases(resources, language_of(question))
-
-
-def language_of(text: str) -> str:
-    han, words = len(_HAN.findall(text)), len(_LATIN_WORD.findall(text))
-    return "zh" if han and han * 2 >= words else "en"
 
 
 def is_greeting(question: str, resources: Path) -> bool:

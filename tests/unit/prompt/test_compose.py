@@ -20,8 +20,9 @@ from devflow.domain.request import (
     UserText,
 )
 from devflow.domain.run import CallState, Risk, ToolCall, arguments_hash
+from devflow.domain.text.language import language_of
 from devflow.prompt.compose import Turn, compose_extraction, compose_probe, compose_title, compose_turn
-from devflow.prompt.templates import Templates, language_of
+from devflow.prompt.templates import Templates
 from devflow.prompt.too_long import TooLong
 
 TEMPLATES = Templates(Path(__file__).parents[3] / "resources")

@@ -20,6 +20,7 @@ from devflow.domain.request import (
     TextChunk,
     UserText,
 )
+from devflow.domain.text.language import language_of
 from devflow.providers.offline import OfflineAssistant, compose_answer
 from devflow.providers.passages import best_passage, pieces, sentences
 
@@ -60,6 +61,12 @@ def test_the_answer_leads_with_the_passage_and_ends_with_its_references() -> Non
 def test_it_speaks_the_language_of_the_question() -> None:
     assert "**参考**" in ask("写事务怎么避免 BUSY？", item("K1", "先取写锁", LOCK))
     assert "**References**" in ask("avoid BUSY in SQLite", item("K1", "先取写锁", LOCK))
+
+
+def test_it_speaks_the_language_that_the_prompts_are_in_for_the_same_question() -> None:
+    question = "In which of the many places of a long English sentence does SQLite say BUSY 为什么"
+    assert language_of(question) == "zh"
+    assert "**参考**" in ask(question, item("K1", "先取写锁", LOCK))
 
 
 def test_the_item_nearest_the_question_leads_though_it_came_second() -> None:
