@@ -243,8 +243,9 @@ def bump_reuse(
     row = unit.session.get(EntryRow, id)
     if row is None or row.status != Status.PUBLISHED:
         return None
-    row.reuse_count += 1
-    changes = {"reuse_count": (row.reuse_count - 1, row.reuse_count)}
+    before = tolerant.number(row.reuse_count)
+    row.reuse_count = before + 1
+    changes = {"reuse_count": (before, before + 1)}
     return _written(unit, row, EventKind.REUSED, Act(actor, operation), changes, detail or {})
 
 

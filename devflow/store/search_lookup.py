@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from devflow.domain.knowledge import LIBRARY, Kind, Status
 from devflow.domain.text import Needle, fold
+from devflow.store import tolerant
 from devflow.store.entry_lists import ANY, Filters
 from devflow.store.search_index import folded_tag, quoted
 
@@ -116,7 +117,8 @@ def matching(session: Session, terms: Sequence[str], scope: Scope, limit: int) -
         "SELECT d.entry_id, -f.rank, d.reuse_count FROM search_terms f JOIN search_docs d ON d.doc = f.rowid "
         f"WHERE f.search_terms MATCH ? {where} ORDER BY f.rank LIMIT ?"
     )
-    return cast("list[tuple[str, float, int]]", _rows(session, statement, any_of(terms), *values, limit))
+    found = _rows(session, statement, any_of(terms), *values, limit)
+    return [(id, rank, tolerant.number(reused)) for id, rank, reused in found]
 
 
 def texts(session: Session, ids: Sequence[str]) -> dict[str, Text]:

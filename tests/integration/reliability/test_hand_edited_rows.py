@@ -70,6 +70,7 @@ def edit(home: Path, statement: str, *values: object) -> None:
         ("updated_at", "0001-01-01 00:00:00"),
         ("updated_at", "9999-12-31 23:59:59"),
         ("version", "x"),
+        ("reuse_count", "many"),
         ("project_id", "nowhere"),
     ],
 )
@@ -91,6 +92,14 @@ async def test_a_broken_entry_is_shown_as_far_as_it_can_be_and_the_others_whole(
         await core.knowledge.knowledge_archive(ids[1], actor=USER)
         await core.knowledge.knowledge_erase(ids[2], actor=USER)
         assert (await core.knowledge.knowledge_stats()).total == 2
+
+
+async def test_an_entry_whose_count_is_none_is_used_all_the_same_and_counted_anew(home: Path, ids: list[str]) -> None:
+    edit(home, "UPDATE entries SET reuse_count = 'many' WHERE id = ?", ids[0])
+    async with opened(app_paths(home)) as core:
+        await core.knowledge.knowledge_record_reuse(ids[0], actor=USER)
+        assert (await core.knowledge.knowledge_get(ids[0])).reuse_count == 1
+        assert (await core.knowledge.knowledge_stats()).total == 3
 
 
 @pytest.mark.parametrize(
