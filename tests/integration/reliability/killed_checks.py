@@ -25,8 +25,10 @@ from tests.fakes.openai_server import Request
 from tests.integration.reliability.campaign import Lost
 from tests.integration.reliability.killed_model import EDITED, QUESTION, SECOND, SHARED, Model, mark_of, marks_in
 
-LEDGER, SAID, COMMANDS = "ledger.jsonl", "said.txt", "commands.txt"
-"""In a story's folder: decisions and effects, what the windows printed, and what run_command's commands write."""
+LEDGER, SAID, COMMANDS, ASKED = "ledger.jsonl", "said.txt", "commands.txt", "asked.json"
+"""In a story's folder: decisions and effects, what the windows printed, what run_command's commands write, and all
+requests that the server got.
+"""
 
 ASKS_FIRST = frozenset({"write_file", "edit_file", "run_command"})
 UNVERIFIED = "effect is unverified"

@@ -26,7 +26,7 @@ from devflow.domain.provider import ProviderDraft
 from devflow.knowledge.service import Actor
 from tests.fakes.openai_server import OpenAIServer, Request
 from tests.integration.reliability.campaign import Lost
-from tests.integration.reliability.killed_checks import COMMANDS, LEDGER, SAID, check
+from tests.integration.reliability.killed_checks import ASKED, COMMANDS, LEDGER, SAID, check
 from tests.integration.reliability.killed_model import EDITED, LAST_LINE, Model
 from tests.integration.reliability.killed_nursery import KILLED, Nursery
 from tests.integration.reliability.killed_window import AT_THE_END, Life
@@ -139,6 +139,7 @@ def tell(seed: int, folder: Path, nursery: Nursery) -> Told:
     told = Told(
         Story(seed, lives.count, lives.kills, requests=len(requests)), folder, stage.conversation, model, requests
     )
+    (folder / ASKED).write_text(json.dumps([request.body for request in requests], indent=1), encoding="utf-8")
     told.story.effects = asyncio.run(told.check())
     told.story.seconds = time.monotonic() - began
     return told
