@@ -70,6 +70,11 @@ class ComposerField(QTextEdit):
         """Whether an input method holds text that is not committed yet."""
         return self._composing
 
+    @property
+    def keys_are_taken(self) -> bool:
+        """Whether a key that arrives now belongs to an input method: composing, or just done with it."""
+        return self._composing or self._just_composed
+
     def update_hint(self) -> None:
         self.viewport().update()
 
@@ -85,7 +90,7 @@ class ComposerField(QTextEdit):
             if held & Qt.KeyboardModifier.ShiftModifier:
                 self.textCursor().insertBlock()
                 self.ensureCursorVisible()
-            elif not self._composing and not self._just_composed:
+            elif not self.keys_are_taken:
                 self.submitted.emit()
             event.accept()
             return
@@ -98,7 +103,7 @@ class ComposerField(QTextEdit):
 
     @property
     def _escape_is_free(self) -> bool:
-        taken = self._composing or self._just_composed or self.textCursor().hasSelection()
+        taken = self.keys_are_taken or self.textCursor().hasSelection()
         return not taken and QApplication.activePopupWidget() is None
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:

@@ -18,6 +18,7 @@ from devflow.ui.pages.chat.conversation_acts import ConversationActs
 from devflow.ui.pages.chat.conversation_list import ConversationPane
 from devflow.ui.pages.chat.live_text import LiveTexts
 from devflow.ui.pages.chat.page_acts import PageActs
+from devflow.ui.pages.chat.page_completion import PageCompletion
 from devflow.ui.pages.chat.page_status import ChatStatus
 from devflow.ui.pages.chat.session import ChatSession
 from devflow.ui.pages.chat.side_panes import SidePanes
@@ -54,6 +55,7 @@ class ChatPage(QWidget):
         self.top = TopBar(ctx)
         self.transcript = Transcript(ctx, self.turn_acts, self.live)
         self.composer = Composer(ctx)
+        self.completion = PageCompletion(ctx, self.composer.field, self.composer, self)
         self.sources = SourcesPanel(ctx)
         self._build()
         self._wire()
@@ -200,6 +202,7 @@ class ChatPage(QWidget):
         composer.set_mode(AWAITING if turn and turn.awaiting else RUNNING if turn and turn.open_run else IDLE)
         composer.queue.show_text(conversation.queued if conversation else "")
         composer.base.show_base(self.session.base)
+        self.completion.set_base(self.session.base)
         composer.workspace.show_project(self.session.project)
         composer.model.show_choice(self.session.model)
         offline = composer.model.shown == OFFLINE
