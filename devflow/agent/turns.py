@@ -150,8 +150,13 @@ class Turns:
             task.cancel()
         for working in self._working.values():
             self._stop(working, "close")
-        if tasks := self._tasks | self._background:
-            await asyncio.wait(tasks, timeout=CLOSE_S)
+        late = self._tasks | self._background
+        for patience in (CLOSE_S, *[0.1] * 5):
+            if not late:
+                return
+            _, late = await asyncio.wait(late, timeout=patience)
+            for task in late:  # what it waits for on a slow disk is written all the same; the next start does the rest
+                task.cancel()
 
     # the one task of a run -----------------------------------------------------------------------------------------
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import threading
 from pathlib import Path
 
 import pytest
 
+from devflow.agent.turns import CLOSE_S
+from devflow.app.core import close_core, open_core
+from devflow.app.paths import app_paths
+from devflow.domain.conversation import MessageState
+from devflow.domain.events import TextArrived
+from devflow.domain.provider import ProviderDraft
+from devflow.domain.run import RunState
 from tests.conformance.quits import Quits
 from tests.fakes.openai_server import Gate, OpenAIServer, Turn
 from tests.support.commands import devflow, start
@@ -18,6 +27,32 @@ async def test_fifty_quits_in_mid_stream_leave_nothing(home: Path, tmp_path: Pat
     quits = Quits(home, tmp_path / "project")
     await quits.run(QUITS)
     assert (quits.done, quits.left) == (QUITS, [])
+
+
+async def test_a_quit_on_a_slow_disk_leaves_no_task_and_keeps_the_text(home: Path) -> None:
+    tasks = asyncio.all_tasks()
+    with OpenAIServer() as server:
+        core = await open_core(app_paths(home), background=True)
+        await core.models.add(ProviderDraft("Scripted", server.base_url, models=("scripted",)))
+        server.script(Turn(["First words ", Gate()]))
+        conversation = await core.conversations.create()
+        arrived = asyncio.Event()
+        core.hub.subscribe(lambda event: arrived.set() if isinstance(event, TextArrived) else None)
+        await core.turns.send(conversation.id, "Go on.")
+        await asyncio.wait_for(arrived.wait(), 10)
+        disk = threading.Event()
+        busy = asyncio.create_task(core.db.read(lambda session: disk.wait(10)))
+        threading.Timer(CLOSE_S + 1.0, disk.set).start()
+        await close_core(core)
+        await busy
+        assert asyncio.all_tasks() - tasks == set()
+    core = await open_core(app_paths(home), background=True)
+    try:
+        *_, said = (await core.conversations.path(conversation.id)).messages
+        assert (said.content, said.state) == ("First words ", MessageState.PARTIAL)
+        assert [run.state for run in await core.conversations.runs(conversation.id)] == [RunState.INTERRUPTED]
+    finally:
+        await close_core(core)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)

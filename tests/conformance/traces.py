@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _OF_LOOP = ("MainThread", "asyncio_")
-"""Threads that the event loop keeps for later, and those of the test's own server (`Thread-1 (…)`)."""
+"""Threads that the event loop keeps for later."""
+_OF_SERVER = ("(serve_forever)", "(process_request_thread)", "(_watch_client)")
+"""Threads of the test's own server, which ends each a moment after its client."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ def traces(port: int) -> Traces:
     threads = sorted(
         thread.name
         for thread in threading.enumerate()
-        if not thread.name.startswith(_OF_LOOP) and "process_request" not in thread.name
+        if not thread.name.startswith(_OF_LOOP) and not thread.name.endswith(_OF_SERVER)
     )
     descriptors = _descriptors()
     return Traces(
