@@ -21,6 +21,11 @@ def library_chars(window_tokens: int | None) -> int:
     return max(MIN_LIBRARY_CHARS, int(window_tokens * LIBRARY_SHARE))
 
 
+def library_tokens(window_tokens: int | None) -> int | None:
+    """At most a third of the window, whatever script it is in: 1,200 Chinese characters would fill 2,048 tokens."""
+    return None if window_tokens is None else window_tokens // 3
+
+
 def output_reserve(window_tokens: int) -> int:
     """Tokens kept free for the answer: a quarter of the window, at most 4,096."""
     return min(4_096, window_tokens // 4)

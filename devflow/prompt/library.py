@@ -9,7 +9,8 @@ from devflow.domain import fences
 from devflow.domain.knowledge import Entry
 from devflow.domain.request import Injected, InjectedItem
 from devflow.domain.text.hidden import with_hidden_shown
-from devflow.prompt.budget import ENTRY_CHARS, cut_to_fit
+from devflow.domain.tokens import estimate_tokens
+from devflow.prompt.budget import ENTRY_CHARS, cut_to_fit, library_chars, library_tokens
 from devflow.prompt.templates import Language, Templates
 
 WORTH_SHOWING = 160
@@ -31,6 +32,25 @@ class Found:
     @property
     def label(self) -> str:
         return f"K{self.number}"
+
+
+def library_block(
+    found: Sequence[Found],
+    conflicts: frozenset[frozenset[str]],
+    *,
+    nonce: str,
+    window: int | None,
+    templates: Templates,
+    language: Language,
+) -> Injected:
+    """The block within its share of the model's window, which is in tokens."""
+
+    def rendered(characters: int) -> Injected:
+        return render_library(found, conflicts, nonce=nonce, budget=characters, templates=templates, language=language)
+
+    block, most = rendered(library_chars(window)), library_tokens(window)
+    tokens = estimate_tokens(block.block)
+    return block if most is None or tokens <= most else rendered(len(block.block) * most // tokens)
 
 
 def render_library(

@@ -20,8 +20,7 @@ from devflow.domain.request import Injected, Lookup, LookupFailed, NothingFound,
 from devflow.domain.run import Run
 from devflow.domain.text.language import language_of
 from devflow.knowledge.settings import Settings
-from devflow.prompt.budget import library_chars
-from devflow.prompt.library import Found, render_library
+from devflow.prompt.library import Found, library_block
 from devflow.prompt.page_journal import journal_line, judged
 from devflow.prompt.page_lookup import Asked, PageLookups, PagesFound
 from devflow.prompt.pages import paths_of
@@ -148,11 +147,11 @@ class Lookups:
             nonce = fences.new_nonce(each.entry.content for each in found)
         if not found:
             return NothingFound(), nonce
-        block = render_library(
+        block = library_block(
             found,
             entry_links.conflicts_among(unit.session, ids),
             nonce=nonce,
-            budget=library_chars(window),
+            window=window,
             templates=self._templates,
             language=language_of(state.question),
         )

@@ -8,8 +8,9 @@ import pytest
 
 from devflow.domain.fences import new_nonce
 from devflow.domain.knowledge import Entry, Kind, Project, Status
+from devflow.domain.tokens import estimate_tokens
 from devflow.prompt.budget import ENTRY_CHARS, cut_to_fit, library_chars
-from devflow.prompt.library import Found, render_library
+from devflow.prompt.library import Found, library_block, render_library
 from devflow.prompt.templates import Language, Templates
 
 TEMPLATES = Templates(Path(__file__).parents[3] / "resources")
@@ -36,6 +37,21 @@ def render(
 )
 def test_the_budget_is_a_tenth_of_the_window_and_at_least_1200_characters(window: int | None, chars: int) -> None:
     assert library_chars(window) == chars
+
+
+@pytest.mark.parametrize("window", [2_048, 3_000, 4_096, 32_000, None])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_in_any_script_it_leaves_two_thirds_of_the_window_and_still_says_something(
+    window: int | None, lang: Language
+) -> None:
+    sentence = "Begin every write with the lock. " if lang == "en" else "写事务一开始就取写锁。"
+    found = [Found(entry(id, sentence * 60), number, 1.0, "term") for number, id in enumerate("abc", 1)]
+    injected = library_block(found, frozenset(), nonce=NONCE, window=window, templates=TEMPLATES, language=lang)
+    assert injected.items
+    assert len(injected.block) <= library_chars(window)
+    if window is not None:
+        assert estimate_tokens(injected.block) <= window / 3 * 1.05
+    assert set(injected.dropped) | {item.ref for item in injected.items} == {"a", "b", "c"}
 
 
 def test_an_entry_stands_with_its_number_kind_title_tags_date_and_scope() -> None:
