@@ -1,5 +1,6 @@
 """Settings, Tools: the rules by which calls are allowed, asked about or denied, and their end."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -129,7 +130,7 @@ async def test_a_rule_that_denies_can_be_written_by_hand(start: Start, folder: P
         await person.core.projects.ensure(folder)
         async with settings(person, "Tools") as dialog:
             await person.clicks("addRuleButton")
-            await person.finds("ruleDialog")
+            await person.clicks("rulePattern")
             hands.press(Qt.Key.Key_Return)
             await person.sees("The pattern is empty.", on="ruleDialog")
             await dialog.chooses("ruleTool", "Write · write_file")
@@ -139,3 +140,18 @@ async def test_a_rule_that_denies_can_be_written_by_hand(start: Start, folder: P
             await person.until(lambda: len(rows()) == 1, "the rule")
             (made,) = await read_rules(person.core.settings)
             assert made == Rule(Effect.DENY, "write_file", str(folder), "secrets")
+
+
+async def test_closing_right_after_revoking_revokes(start: Start, folder: Path) -> None:
+    async with start() as person:
+        await keep(person, rule(folder))
+        async with settings(person, "Tools"):
+            await person.until(lambda: len(rows()) == 1, "the rule")
+            await person.clicks("revokeRuleButton")
+            hands.press_on(hands.find("settingsDialog"), Qt.Key.Key_Escape)
+            await person.misses("settingsDialog")
+        async with asyncio.timeout(10):
+            while True:
+                if not await read_rules(person.core.settings):
+                    return
+                await asyncio.sleep(0)

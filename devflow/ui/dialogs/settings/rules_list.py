@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from devflow.domain.errors import NotFound
 from devflow.knowledge.projects import is_folder
@@ -134,6 +135,8 @@ class RulesList(QWidget):
 
     async def _revoked(self, rule: AnyRule) -> None:
         await remove_rule(self._ctx.services.settings, rule)
+        if not isValid(self._bar):  # the dialog was closed meanwhile: revoked it is
+            return
         t = self._ctx.t
         words = t("Revoked: {tool} {pattern}", tool=act_words(t, rule), pattern=pattern_words(rule))
         self._bar.show_undo(words, lambda: self._bring_back(rule))
