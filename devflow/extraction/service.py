@@ -6,15 +6,15 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 
-from devflow.domain.conversation import ModelChoice
-from devflow.domain.errors import NotFound
+from devflow.domain.conversation import OFFLINE, Message, ModelChoice, Role
+from devflow.domain.errors import InvalidInput, NotFound
 from devflow.domain.events import ExtractionChanged
 from devflow.extraction.candidate import candidate_from
 from devflow.extraction.clock import Clock, SystemClock
 from devflow.extraction.extract import ModelSource, Workbench
 from devflow.extraction.outcome import ExtractionOutcome, ExtractionStatus, PendingConversation, Phase, State
 from devflow.extraction.situation import Reason, Situation, Verdict, judge, read_situation
-from devflow.extraction.transcript import is_new
+from devflow.extraction.transcript import NEWEST, is_new
 from devflow.extraction.triggers import Triggers
 from devflow.extraction.worker import Rules, Worker
 from devflow.knowledge.acts import Actor, Done
@@ -22,6 +22,7 @@ from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
 from devflow.knowledge.submit import submit
 from devflow.prompt.templates import Templates
+from devflow.providers.offline import quoted_part
 from devflow.store import conversations
 from devflow.store import extraction_jobs as jobs
 from devflow.store.database import Database, Session, Unit
@@ -150,6 +151,18 @@ class Extraction:
 
         return await self._db.write(work)
 
+    async def newest_savable(self) -> Message | None:
+        """The newest answer of the latest conversation that can be a candidate, else its newest question that can."""
+
+        def work(session: Session) -> Message | None:
+            id = jobs.latest_conversation(session)
+            situation = read_situation(session, id) if id is not None else None
+            newest = [] if situation is None else list(reversed(situation.messages[-NEWEST:]))
+            newest.sort(key=lambda message: message.role is not Role.ASSISTANT)  # stable: newest first within each role
+            return next((message for message in newest if _is_savable(message)), None)
+
+        return await self._db.read(work)
+
     # looking -------------------------------------------------------------------------------------------------------
 
     async def pending_conversations(self) -> tuple[PendingConversation, ...]:
@@ -209,3 +222,14 @@ def _existing(session: Session, conversation_id: str) -> Situation:
     if situation is None:
         raise NotFound(conversations.CONVERSATION, conversation_id)
     return situation
+
+
+def _is_savable(message: Message) -> bool:
+    """Of the offline assistant only what quotes something."""
+    if message.provider_id == OFFLINE.provider_id and quoted_part(message.content) == message.content:
+        return False
+    try:
+        candidate_from(message)
+    except InvalidInput:
+        return False
+    return True

@@ -1,8 +1,10 @@
 """An empty inbox says why it is empty, and offers what helps."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from devflow.domain.conversation import ModelChoice
+from devflow.domain.knowledge import Status
 from devflow.domain.provider import ProviderDraft, Roles
 from devflow.knowledge.acts import Actor
 from tests.support.desk import Desk, at_the_desk
@@ -43,12 +45,35 @@ async def test_the_hint_follows_the_settings_while_it_is_read(desk: Desk) -> Non
 
 
 @at_the_desk
-async def test_save_as_candidate_leads_to_the_latest_conversation(desk: Desk) -> None:
+async def test_save_as_candidate_saves_the_newest_answer_of_the_latest_conversation(desk: Desk) -> None:
+    entry = await desk.add("Locks, part 0", Status.PUBLISHED, content="About locks: take the write lock first.")
     conversation = await _talk(desk)
     await desk.arrive()
     await eventually(lambda: "Save as candidate" in _buttons(desk))
     desk.click("saveAsCandidateHint")
-    assert desk.elsewhere.opened == [f"devflow:conversation/{conversation}"]
+    await eventually(lambda: len(desk.inbox_titles()) == 1)
+    await eventually(lambda: desk.inbox.detail.entry is not None)
+    saved = desk.inbox.detail.entry
+    assert saved is not None
+    assert (saved.status, saved.source_ref) == (Status.CANDIDATE, f"conv:{conversation}")
+    assert "take the write lock first" in saved.content
+    assert "offline assistant" not in saved.content
+    assert saved.id != entry.id
+
+
+@at_the_desk
+async def test_save_as_candidate_says_it_when_the_same_was_put_away(desk: Desk) -> None:
+    await _talk(desk)  # the offline assistant finds nothing: the question is what can be saved
+    await desk.arrive()
+    await eventually(lambda: "Save as candidate" in _buttons(desk))
+    desk.click("saveAsCandidateHint")
+    await desk.until_listed("What about locks, part 0?")
+    desk.press(Qt.Key.Key_R)
+    await desk.until_listed()
+    await eventually(lambda: "Save as candidate" in _buttons(desk))
+    desk.click("saveAsCandidateHint")
+    bar = desk.desktop.window._message_bar
+    await eventually(lambda: bar.words.text() == "This is there already; noted as seen again")
 
 
 @at_the_desk

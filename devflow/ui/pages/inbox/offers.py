@@ -7,10 +7,12 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from devflow.domain.conversation import Message
 from devflow.extraction.outcome import PendingConversation
 from devflow.extraction.situation import Reason, Verdict
 from devflow.extraction.words import hint, sentence
 from devflow.ui.context import UiContext
+from devflow.ui.models.entries import excerpt
 from devflow.ui.models.refresh import Refresher
 from devflow.ui.widgets import EmptyState, NoticeStrip
 
@@ -61,7 +63,7 @@ class EmptyHint(QWidget):
         self._ctx = ctx
         self._offer = offer
         self._extract = extract
-        self._latest = ""
+        self._latest: Message | None = None
         self.verdict: Verdict | None = None
         self.state = EmptyState(ctx, "inbox", ctx.t("Nothing to review"))
         self.setObjectName("inboxEmptyHint")
@@ -77,8 +79,7 @@ class EmptyHint(QWidget):
         extraction = self._ctx.services.extraction
         verdict = await extraction.why_empty()
         pending = () if verdict.reason is Reason.NO_MODEL else await extraction.pending_conversations()
-        latest = await self._ctx.services.conversations.list(limit=1)
-        self._latest = latest[0].id if latest else ""
+        self._latest = await extraction.newest_savable()
         self._offer.show_pending(pending, verdict)
         self._show(verdict)
 
@@ -87,25 +88,34 @@ class EmptyHint(QWidget):
         acts: list[tuple[str, Callable[[], object]]] = []
         if verdict.reason is Reason.NO_MODEL:
             acts.append((t("Connect a model"), self._connect))
-        elif self._latest:
+        elif verdict.reason is not Reason.NO_CONVERSATION:
             acts.append((t("Extract now"), self._extract))
-        if self._latest:
-            acts.append((t("Save as candidate"), self._open_latest))
+        if self._latest is not None:
+            acts.append((t("Save as candidate"), self._save))
         nothing = t("Nothing to review")
         if verdict != self.verdict or len(acts) != len(self.state.buttons):
             self.verdict = verdict
             self.state.say(nothing, hint(verdict, t), acts)
             for button in self.state.buttons:
                 button.setObjectName({t("Save as candidate"): "saveAsCandidateHint"}.get(button.text(), ""))
+        for button in self.state.buttons:
+            if button.objectName() == "saveAsCandidateHint" and self._latest is not None:
+                button.setToolTip(t("Saves “{beginning}”", beginning=excerpt(self._latest.content)))
         self.setAccessibleName(f"{nothing}. {hint(verdict, t)}")
         self.changed.emit()
 
     def _connect(self) -> None:
         self._ctx.shell.open_settings("providers")
 
-    def _open_latest(self) -> None:
-        """Every message there has "Save as candidate" in its menu."""
-        self._ctx.shell.open_link(f"devflow:conversation/{self._latest}")
+    def _save(self) -> None:
+        if self._latest is not None:
+            self._ctx.tasks.launch(self._saved(self._latest.id), what="save as candidate", owner=self)
+
+    async def _saved(self, message_id: str) -> None:
+        """It comes into the inbox by itself; what was there already, perhaps put away, would not."""
+        done = await self._ctx.services.extraction.save_as_candidate(message_id)
+        if not done.entries:
+            self._ctx.shell.notify(self._ctx.t("This is there already; noted as seen again"))
 
 
 async def extract_now(ctx: UiContext) -> str:
