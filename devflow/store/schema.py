@@ -5,73 +5,20 @@ Instants are stored as naive UTC and read as aware UTC. Ids are UUID text. Close
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    CheckConstraint,
-    DateTime,
-    Dialect,
-    ForeignKey,
-    Index,
-    MetaData,
-    String,
-    Text,
-    UniqueConstraint,
-)
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
 
 from devflow.domain.conversation import MessageState, Origin, Role
 from devflow.domain.knowledge import EmbeddingStatus, Kind, Status
 from devflow.domain.run import CallState, Risk, RunState
-from devflow.store import tolerant
-
-NAMING = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
-class Instant(TypeDecorator[datetime]):
-    """An aware UTC datetime; a naive one is a bug and refused."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a naive datetime cannot be stored")
-        return value.astimezone(UTC).replace(tzinfo=None)
-
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None]:
-        """Instead of the dialect's own, which raises at a value that somebody has edited by hand."""
-        return lambda value: None if value is None else tolerant.instant(value)
-
-
-class Base(DeclarativeBase):
-    metadata = MetaData(naming_convention=NAMING)
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        datetime: Instant,
-        dict[str, Any]: JSON,
-        list[Any]: JSON,
-        str: Text,
-    }
-
-
-def _one_of(column: str, values: Iterable[str]) -> CheckConstraint:
-    listed = ", ".join(f"'{value}'" for value in values)
-    return CheckConstraint(f"{column} IN ({listed})", name=column)
-
-
-Id = String(36)
+from devflow.store.schema_base import Base as Base
+from devflow.store.schema_base import Id, one_of
+from devflow.store.schema_base import Instant as Instant
+from devflow.store.schema_digests import DigestBatchRow as DigestBatchRow
+from devflow.store.schema_digests import DigestFileRow as DigestFileRow
 
 
 class ProjectRow(Base):
@@ -96,9 +43,9 @@ class KnowledgeBaseRow(Base):
 class EntryRow(Base):
     __tablename__ = "entries"
     __table_args__ = (
-        _one_of("kind", Kind),
-        _one_of("status", Status),
-        _one_of("embedding_status", EmbeddingStatus),
+        one_of("kind", Kind),
+        one_of("status", Status),
+        one_of("embedding_status", EmbeddingStatus),
         CheckConstraint("confidence >= 0 AND confidence <= 1", name="confidence"),
         CheckConstraint("reuse_count >= 0", name="reuse_count"),
         Index(None, "status", "updated_at"),
@@ -152,7 +99,7 @@ class EntryLinkRow(Base):
     """`entry_id` resembles, contradicts, or was merged from `other_id`."""
 
     __tablename__ = "entry_links"
-    __table_args__ = (_one_of("relation", ("similar", "conflict", "merged")), Index(None, "other_id"))
+    __table_args__ = (one_of("relation", ("similar", "conflict", "merged")), Index(None, "other_id"))
 
     entry_id: Mapped[str] = mapped_column(Id, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True)
     other_id: Mapped[str] = mapped_column(Id, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True)
@@ -165,7 +112,7 @@ class ConversationRow(Base):
     """`seq` is the conversation's own counter: messages, decisions, recoveries and receipts each take the next."""
 
     __tablename__ = "conversations"
-    __table_args__ = (_one_of("origin", Origin), Index(None, "updated_at"))
+    __table_args__ = (one_of("origin", Origin), Index(None, "updated_at"))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     title: Mapped[str]
@@ -189,8 +136,8 @@ class ConversationRow(Base):
 class MessageRow(Base):
     __tablename__ = "messages"
     __table_args__ = (
-        _one_of("role", Role),
-        _one_of("state", MessageState),
+        one_of("role", Role),
+        one_of("state", MessageState),
         Index(None, "conversation_id", "seq"),
         Index(None, "parent_id"),
     )
@@ -214,7 +161,7 @@ class MessageRow(Base):
 
 class RunRow(Base):
     __tablename__ = "runs"
-    __table_args__ = (_one_of("state", RunState), Index(None, "conversation_id"), Index(None, "state"))
+    __table_args__ = (one_of("state", RunState), Index(None, "conversation_id"), Index(None, "state"))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     conversation_id: Mapped[str] = mapped_column(Id, ForeignKey("conversations.id", ondelete="CASCADE"))
@@ -234,8 +181,8 @@ class RunRow(Base):
 class ToolCallRow(Base):
     __tablename__ = "tool_calls"
     __table_args__ = (
-        _one_of("state", CallState),
-        _one_of("risk", Risk),
+        one_of("state", CallState),
+        one_of("risk", Risk),
         UniqueConstraint("message_id", "position"),
         Index(None, "run_id"),
         Index(None, "state"),
@@ -320,7 +267,7 @@ class ExtractionJobRow(Base):
 
     __tablename__ = "extraction_jobs"
     __table_args__ = (
-        _one_of("state", ("waiting", "running", "done", "dropped", "failed", "cancelled")),
+        one_of("state", ("waiting", "running", "done", "dropped", "failed", "cancelled")),
         UniqueConstraint("conversation_id", "last_message_id"),
         Index(None, "state", "due_at"),
     )

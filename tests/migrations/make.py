@@ -168,6 +168,26 @@ def _fill_the_rest(unit: Unit, entry: str, project: str) -> None:
             created_at=at,
             updated_at=at,
         ),
+        schema.DigestBatchRow(
+            id="batch",
+            kb_id="kb",
+            state="done",
+            concurrency=3,
+            force=False,
+            provider_id="provider",
+            model="small",
+            created_at=at,
+            updated_at=at,
+        ),
+        schema.DigestFileRow(
+            id="file",
+            batch_id="batch",
+            position=0,
+            path="/somewhere/wiki/raw/文章.md",
+            state="failed",
+            trouble={"code": "no_content", "message": "The model wrote nothing."},
+            updated_at=at,
+        ),
     ]
     for row in rows:
         unit.session.add(row)

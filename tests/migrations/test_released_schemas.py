@@ -64,9 +64,11 @@ def test_each_migration_goes_down_and_up_again_with_the_data(released: AppPaths)
     before = dump(released.database)
     for revision in reversed(revisions(MIGRATIONS)[:-1]):
         run(released, downgrade, revision)
+        kept = dump(released.database).keys()  # a table that the older revision does not know goes with its rows
         run(released, upgrade, newest_revision(MIGRATIONS))
         after = dump(released.database)
-        assert {table: len(rows) for table, rows in after.items()} == {t: len(rows) for t, rows in before.items()}
+        assert after.keys() == before.keys()
+        assert {table: len(after[table]) for table in kept} == {table: len(before[table]) for table in kept}
     open_database(released, Hub()).close()
 
 

@@ -1,0 +1,1 @@
+"""Batch digest: one sub-agent a file reads it and writes about it; the application makes the page."""
