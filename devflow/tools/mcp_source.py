@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import math
 import os
+import sys
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -163,9 +165,12 @@ class McpSource:
 
             async def make() -> Session:
                 # Here, on the thread: it imports the SDK, which takes a second.
+                is_first = "mcp" not in sys.modules
                 from devflow.providers.transport import Network
                 from devflow.tools.mcp_source_session import Session
 
+                if is_first and not gc.isenabled():  # the window collects by itself (ui/garbage), and would walk it all
+                    gc.freeze()
                 network = Network(
                     proxy=str(stored.get("proxy") or "system"),
                     proxy_url=str(stored.get("proxy_url") or ""),

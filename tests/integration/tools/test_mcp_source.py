@@ -157,6 +157,27 @@ async def test_without_a_server_the_sdk_is_not_even_imported() -> None:
     assert (ran.stdout.strip(), ran.stderr) == ("[]", "")
 
 
+async def test_the_windows_collector_never_walks_the_sdk(tmp_path: Path) -> None:
+    """That would stop the window for 80 ms (`ui/garbage`: what is there at the start is set aside, too)."""
+    program = (
+        "import asyncio, gc, pathlib, sys\n"
+        "gc.disable()\n"
+        "from devflow.app.core import opened\n"
+        "from devflow.app.paths import app_paths\n"
+        "from tests.support.mcp import odd\n"
+        "async def main():\n"
+        "    async with opened(app_paths(pathlib.Path(sys.argv[1]))) as core:\n"
+        "        server = await core.mcp.servers.add(odd())\n"
+        "        gc.freeze()\n"
+        "        print((await core.mcp.test(server)).phase.value, gc.get_count()[0] < 40_000)\n"
+        "asyncio.run(main())\n"
+    )
+    ran = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("running True", "")
+
+
 # how it dies --------------------------------------------------------------------------------------------------------
 
 
