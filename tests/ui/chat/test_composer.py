@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -52,6 +53,22 @@ async def test_an_input_methods_enter_never_sends(open_chat: OpenChat) -> None:
         chat.enter()
         assert sent == ["你好"]
         await chat.answered()
+
+
+@pytest.mark.parametrize("above", ["nothing", "note", "queue", "both"])
+async def test_nothing_moves_when_the_composer_gets_or_loses_the_keyboard(open_chat: OpenChat, above: str) -> None:
+    async with open_chat() as chat:
+        composer = chat.page.composer
+        composer.note.setVisible(above in ("note", "both"))
+        composer.queue.show_text("And then?" if above in ("queue", "both") else "")
+        places = []
+        for on in (False, True, False):
+            composer._focused(on)
+            composer.layout().activate()
+            await eventually(lambda: composer.height() == composer.sizeHint().height())
+            parts = (composer.field, composer.send, composer.note.choose, composer.queue.text)
+            places.append((composer.height(), [part.mapTo(composer, QPoint(0, 0)) for part in parts]))
+        assert places[0] == places[1] == places[2]
 
 
 async def test_the_composer_grows_to_ten_lines_and_then_scrolls(open_chat: OpenChat) -> None:

@@ -47,8 +47,10 @@ class Composer(QFrame):
         self.stop.setObjectName("stopButton")
 
         self._text_row = QHBoxLayout()
+        self._text_row.setContentsMargins(14, 11, 14, 2)
         self._text_row.addWidget(self.field)
         foot = self._foot = QHBoxLayout()
+        foot.setContentsMargins(6, 9, 8, 8)
         foot.setSpacing(2)
         foot.addWidget(self.base, 0, Qt.AlignmentFlag.AlignVCenter)
         foot.addWidget(self.workspace, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -59,12 +61,12 @@ class Composer(QFrame):
         foot.addWidget(self.send)
         foot.addWidget(self.stop)
         self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(self.queue)
         self._column.addWidget(self.note)
         self._column.addLayout(self._text_row)
         self._column.addLayout(foot)
-        self._pad(0)
 
         self.field.submitted.connect(self._submit)
         self.field.textChanged.connect(self._changed)
@@ -129,16 +131,8 @@ class Composer(QFrame):
         self.send.setEnabled(ready)
 
     def _focused(self, on: bool) -> None:
+        """The border is painted over the margins, 1 px or 2: no margin follows it, so that nothing shifts."""
         restyle(self, "active", "true" if on else "false")
-        self._pad(1 if on else 0)
-
-    def _pad(self, border: int) -> None:
-        """The focused border is 1 px wider: give that px back, so that nothing shifts."""
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._text_row.setContentsMargins(14 - border, 11 - border, 14 - border, 2)
-        self._foot.setContentsMargins(6 - border, 9, 8 - border, 8 - border)
-        self.queue.pad(border)
-        self.note.pad(border)
 
 
 class QueueStrip(QWidget):
@@ -154,6 +148,7 @@ class QueueStrip(QWidget):
         self.cancel = IconButton(ctx, "cross", t("Do not send it"), small=True)
         self.cancel.setObjectName("cancelQueuedButton")
         self._row = QHBoxLayout()
+        self._row.setContentsMargins(14, 4, 12, 3)
         self._row.setSpacing(8)
         self._row.addWidget(IconLabel(ctx, "clock", "text-muted", 14))
         self._row.addWidget(Label(t("Queued"), "ui", "muted"))
@@ -165,9 +160,9 @@ class QueueStrip(QWidget):
         column.setSpacing(0)
         column.addLayout(self._row)
         self._line = QHBoxLayout()
+        self._line.setContentsMargins(2, 0, 2, 0)
         self._line.addWidget(Hairline())
         column.addLayout(self._line)
-        self.pad(0)
         self.hide()
 
     def show_text(self, text: str) -> None:
@@ -175,10 +170,6 @@ class QueueStrip(QWidget):
         self.text.set_text(text)
         self.setAccessibleName(text)
         self.setVisible(bool(text))
-
-    def pad(self, border: int) -> None:
-        self._row.setContentsMargins(14 - border, 4 - border, 12 - border, 3)
-        self._line.setContentsMargins(1 + border, 0, 1 + border, 0)
 
 
 class FolderNote(QWidget):
@@ -192,13 +183,10 @@ class FolderNote(QWidget):
         self.choose.setObjectName("chooseFolderButton")
         words = Label(t("No project folder: file tools are off."), "small", "muted")
         self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(14, 8, 12, 0)
         self._row.setSpacing(6)
         self._row.addWidget(IconLabel(ctx, "folder", "text-faint", 14))
         self._row.addWidget(words)
         self._row.addWidget(self.choose)
         self._row.addStretch(1)
-        self.pad(0)
         self.hide()
-
-    def pad(self, border: int) -> None:
-        self._row.setContentsMargins(14 - border, 8 - border, 12 - border, 0)
