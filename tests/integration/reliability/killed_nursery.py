@@ -28,6 +28,9 @@ FORKS = hasattr(os, "fork")
 KILLED = -9 if FORKS else 1
 """The code of a process that was killed."""
 
+LONGEST_LIFE_S = 120
+"""A window whose parents are gone does not sit there for ever."""
+
 BROKEN = 70
 """The code of one that met an exception."""
 
@@ -139,6 +142,7 @@ def serve() -> None:
     for line in sys.stdin:
         if (pid := os.fork()) == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.alarm(LONGEST_LIFE_S)
             os._exit(_child(killed_window.live, json.loads(line)))
         _say({"started": pid})
 
