@@ -7,7 +7,7 @@ from typing import assert_never
 
 from devflow.domain.errors import InvalidInput
 from devflow.domain.messages import N_, Translator
-from devflow.tools.mcp_config import Http, McpServer
+from devflow.tools.mcp_config import McpServer
 from devflow.tools.mcp_import import Found, Note
 from devflow.tools.mcp_state import Phase, ServerState
 from devflow.ui.dialogs.settings.page import sentence_of
@@ -48,10 +48,6 @@ def state_icon(server: McpServer, state: ServerState) -> tuple[str, str]:
             return "warning", "danger"
         case _:
             assert_never(state.phase)
-
-
-def kind_icon(server: McpServer) -> str:
-    return "globe" if isinstance(server.transport, Http) else "terminal"
 
 
 def found_words(t: Translator, found: Found) -> str:
