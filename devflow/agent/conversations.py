@@ -132,7 +132,7 @@ class Conversations:
 
     async def newest_of(self, kb_id: str | None) -> Conversation | None:
         """The conversation of that knowledge base (or of none) that was spoken in last."""
-        return await self._db.read(lambda session: table.newest_of_base(session, kb_id))
+        return await self._db.read(lambda session: search_table.newest_of_base(session, kb_id))
 
     async def set_model(self, id: str, model: ModelChoice | None) -> Conversation:
         """The conversation's own model from its next run on; None: the main role's."""

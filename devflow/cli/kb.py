@@ -53,7 +53,7 @@ async def _list(core: Core, args: Namespace, output: Output) -> int:
         return 0
     for row in rows:
         mark = "*" if row["current"] else " "
-        gone = "" if row["available"] else f"  ({output.t('the folder is gone')})"
+        gone = "" if row["available"] else "  " + output.t("(the folder is gone)")
         output.line(f"{mark} {one_line(row['name'])}  {one_line(row['path'])}{gone}")
     if not rows:
         output.note(output.t("No knowledge bases. Open a folder with `devflow kb open DIR`, or make one with init."))
@@ -89,7 +89,7 @@ async def _pages(core: Core, args: Namespace, output: Output) -> int:
         output.value([_page_as_json(page) for page in pages])
         return 0
     for page in pages:
-        why = f"  ({output.t('skipped: {why}', why=page.problem)})" if page.problem else ""
+        why = "  " + output.t("(skipped: {why})", why=page.problem) if page.problem else ""
         output.line(f"{one_line(page.path)}  {one_line(page.title)}{why}")
     for folder in progress.closed:
         output.note(output.t("The folder {path} cannot be read.", path=folder or base.path))

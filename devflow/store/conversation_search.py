@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import exists, or_, select
 from sqlalchemy.orm import Session
 
-from devflow.domain.conversation import Conversation, Role
+from devflow.domain.conversation import Conversation, Origin, Role
 from devflow.store import conversations
 from devflow.store.schema import ConversationRow, MessageRow
 
@@ -39,6 +39,17 @@ def list_matching(
     )
     matches = or_(ConversationRow.title.ilike(pattern, escape="\\"), said)
     return conversations.list_all(session, matches, deleted=deleted, limit=limit)
+
+
+def newest_of_base(session: Session, kb_id: str | None) -> Conversation | None:
+    """The newest conversation of that knowledge base that has a message; None as `kb_id`: of no base."""
+    spoken_in = (
+        ConversationRow.origin == Origin.WINDOW.value,
+        ConversationRow.leaf_id.is_not(None),
+        ConversationRow.kb_id == kb_id if kb_id is not None else ConversationRow.kb_id.is_(None),
+    )
+    found = conversations.list_all(session, *spoken_in)
+    return max(found, key=lambda each: each.updated_at, default=None)
 
 
 def search_messages(session: Session, query: str, limit: int = 50) -> tuple[MessageHit, ...]:

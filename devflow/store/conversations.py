@@ -90,23 +90,6 @@ def list_all(
     return tuple(_to_conversation(row) for row in session.execute(ordered.limit(limit)))
 
 
-def newest_of_base(session: Session, kb_id: str | None) -> Conversation | None:
-    """The newest conversation of that knowledge base that has a message; None as `kb_id`: of no base."""
-    newest = (
-        _select()
-        .where(
-            ConversationRow.deleted_at.is_(None),
-            ConversationRow.origin == Origin.WINDOW.value,
-            ConversationRow.leaf_id.is_not(None),
-            ConversationRow.kb_id == kb_id if kb_id is not None else ConversationRow.kb_id.is_(None),
-        )
-        .order_by(ConversationRow.updated_at.desc(), ConversationRow.id)
-        .limit(1)
-    )
-    row = session.execute(newest).one_or_none()
-    return None if row is None else _to_conversation(row)
-
-
 def set_fields(unit: Unit, id: str, **values: Any) -> Conversation:
     """Write columns of one conversation. `updated_at` moves only with messages: renaming does not sort it up."""
     done = unit.session.execute(update(ConversationRow).where(ConversationRow.id == id).values(**values))
