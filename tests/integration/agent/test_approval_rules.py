@@ -525,7 +525,10 @@ async def test_rule_5_stopping_a_run_in_the_middle_of_a_call_settles_that_one_to
     await executing(bench, call.id)
     assert (await bench.core.turns.cancel(run_id)).state is RunState.CANCELLED
     calls = await bench.core.db.read(lambda session: runs.calls_of_run(session, run_id))
-    assert [each.state for each in calls] == [CallState.CANCELLED, CallState.CANCELLED]
+    asked, begun = (each.state for each in calls)
+    assert asked is CallState.CANCELLED
+    # interrupted, its effect unverified, where the command was stopped before it could be seen to have begun
+    assert begun in (CallState.CANCELLED, CallState.INTERRUPTED)
 
 
 async def executing(bench: Bench, call_id: str) -> None:
