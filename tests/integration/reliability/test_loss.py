@@ -1,23 +1,23 @@
-"""A seeded minute of what must never happen (spec 07, Loss and Lock errors); `__main__` beside has the long form."""
+"""A seeded moment of what must never happen (spec 07, Loss and Lock errors); `__main__` beside has the hours of it."""
 
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.integration.reliability.campaign import Campaign, Lost
 
-KILLING_S = 30.0
-CROWDING_S = 12.0
+ROUNDS = 5
+"""Of one to three processes that are killed; every act of all rounds before is looked for after each."""
+
+CROWDING_S = 4.0
 
 
 async def test_no_acknowledged_act_is_lost_by_processes_killed_at_random_moments(tmp_path: Path) -> None:
     campaign = Campaign(tmp_path / "home", seed=20261130)
     await campaign.prepare()
-    end = time.monotonic() + KILLING_S
-    while time.monotonic() < end:
+    for _ in range(ROUNDS):
         await campaign.kill_round()
-    assert campaign.kills >= 3
+    assert campaign.kills >= ROUNDS
     assert campaign.acts > 0
 
 
@@ -25,7 +25,7 @@ async def test_five_processes_at_once_lose_nothing_and_meet_no_lock(tmp_path: Pa
     campaign = Campaign(tmp_path / "home", seed=1)
     await campaign.prepare()
     await campaign.crowd_round(CROWDING_S, 5)
-    assert campaign.acts > 0
+    assert campaign.acts >= 5
 
 
 async def test_the_check_would_find_an_act_that_was_lost(tmp_path: Path) -> None:
