@@ -26,6 +26,7 @@ class Aggregate:
     PROJECT = "project"
     KNOWLEDGE_BASE = "knowledge_base"
     EXTRACTION = "extraction"
+    DIGEST = "digest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,15 @@ class ExtractionChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DigestChanged:
+    """A batch digest's progress: `state` is that of the file, or without a file that of the batch."""
+
+    batch_id: str
+    state: str
+    file_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolServersChanged:
     """A configured MCP server was started, ended, failed, was changed, or offers other tools."""
 
@@ -177,6 +187,7 @@ Event = (
     | CallsChanged
     | CallOutput
     | ExtractionChanged
+    | DigestChanged
     | ToolServersChanged
 )
 

@@ -117,6 +117,7 @@ class Purpose(StrEnum):
     CHAT = "chat"
     TITLE = "title"
     EXTRACTION = "extraction"
+    DIGEST = "digest"
     PROBE = "probe"
 
 

@@ -34,6 +34,7 @@ class Events(QObject):
     calls_changed = Signal(object)
     call_output = Signal(object)
     extraction_changed = Signal(object)
+    digest_changed = Signal(object)
     tool_servers_changed = Signal(object)
 
     def __init__(self, hub: ev.Hub, parent: QObject | None = None) -> None:
@@ -71,6 +72,8 @@ class Events(QObject):
                 self.call_output.emit(event)
             case ev.ExtractionChanged():
                 self.extraction_changed.emit(event)
+            case ev.DigestChanged():
+                self.digest_changed.emit(event)
             case ev.ToolServersChanged():
                 self.tool_servers_changed.emit(event)
             case _:
