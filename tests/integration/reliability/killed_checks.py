@@ -220,10 +220,9 @@ def _file_is_what_was_approved(project: Path, mark: int, call: ToolCall) -> None
 
 def _well_formed(request: Request) -> None:
     """One system message, first; every call is answered at once, once, and by nothing else; no user text twice."""
-    if [message["role"] for message in request.messages].count("system") != 1 or request.messages[0][
-        "role"
-    ] != "system":
-        raise Lost("a request has not one system message at its head")
+    roles = [message["role"] for message in request.messages]
+    if roles.count("system") != 1 or roles[0] != "system":
+        raise Lost(f"a request has not one system message at its head but {roles}, for {request.last_user[:200]!r}")
     open_ids: list[str] = []
     before = "system"
     for message in request.messages[1:]:

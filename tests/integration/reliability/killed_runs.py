@@ -29,7 +29,8 @@ from tests.integration.reliability.campaign import Lost
 from tests.integration.reliability.killed_checks import ASKED, COMMANDS, LEDGER, SAID, check
 from tests.integration.reliability.killed_model import EDITED, LAST_LINE, Model
 from tests.integration.reliability.killed_nursery import KILLED, Nursery
-from tests.integration.reliability.killed_window import AT_THE_END, Life
+from tests.integration.reliability.killed_points import AT_THE_END
+from tests.integration.reliability.killed_window import Life
 
 LIVES = 4
 """At most so many lives before the last."""
