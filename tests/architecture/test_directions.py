@@ -19,6 +19,7 @@ ALLOWED = {
     "mcp": ("devflow/mcp_server*", "devflow/tools/mcp_source*"),
     "mcp_types": ("devflow/mcp_server*", "devflow/tools/mcp_source*"),
     "httpx2": ("devflow/tools/mcp_source*",),
+    "jsonschema": ("devflow/tools/mcp_source*",),
     "pypdf": ("devflow/digest/extracting.py",),
     "mammoth": ("devflow/digest/extracting.py",),
     "markdownify": ("devflow/digest/extracting.py",),

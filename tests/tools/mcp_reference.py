@@ -108,7 +108,7 @@ async def _rest(core: Core, server: McpServer, seconds: float) -> None:
 
 async def _used(pid: int, seconds: float) -> float:
     """Milliseconds of CPU that a process uses in the time to come."""
-    await asyncio.sleep(1)  # what a start still does
+    await asyncio.sleep(3)  # what a start still does
     before = _ticks(pid)
     await asyncio.sleep(seconds)
     return (_ticks(pid) - before) * 1000 / os.sysconf("SC_CLK_TCK")
