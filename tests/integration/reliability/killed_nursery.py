@@ -6,6 +6,7 @@ python -m tests.integration.reliability.killed_nursery SPEC_JSON  (one child, wh
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import logging
@@ -18,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from sqlalchemy.orm import configure_mappers
 
 from tests.support.commands import ROOT, environment
 
@@ -135,7 +138,10 @@ class Nursery:
 
 def serve() -> None:
     """Fork a child for each line of standard input; say which started and how each ended."""
-    importlib.import_module("devflow.providers.openai_compat")  # else every child does, when it first needs it
+    for needed in ("devflow.providers.openai_compat", "devflow.store.schema"):
+        importlib.import_module(needed)  # else every child does, when it first needs it
+    configure_mappers()
+    gc.freeze()
     from tests.integration.reliability import killed_window
 
     signal.signal(signal.SIGCHLD, lambda *_: _reap())

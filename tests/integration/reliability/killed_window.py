@@ -39,7 +39,7 @@ STUCK_S = 20.0
 ABANDONED_S = 8.0
 """A run whose process is gone must not seem to go on for so long in a window that lives (it looks every 2 s)."""
 
-LOOK_S = 0.015
+LOOK_S = 0.03
 
 LEFT_S = 1.0
 """A queued message that has not been sent so long after the run's end will not be."""

@@ -1,14 +1,16 @@
 """Approval rules 1-8 in processes that are really killed; `__main__` beside has the long form."""
 
 import asyncio
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.integration.reliability.campaign import Lost
 from tests.integration.reliability.killed_nursery import Nursery
-from tests.integration.reliability.killed_runs import Told, tell
+from tests.integration.reliability.killed_runs import DOOMS, Told, tell
 
 SEEDS = range(1, 21)
 
@@ -46,3 +48,12 @@ async def test_the_check_would_find_an_effect_that_nobody_had_allowed(nursery: N
 async def _one_story(nursery: Nursery, folder: Path) -> Told:
     """One with an effect that had to be allowed."""
     return await asyncio.to_thread(tell, 8, folder / "8", nursery)
+
+
+def test_every_transaction_at_which_a_story_kills_is_one_that_there_still_is() -> None:
+    for kind, name, _ in DOOMS:
+        module, _, path = name.split(" ")[-1].partition(":")
+        if kind == "write" and module.startswith("devflow.") and not module.endswith("."):
+            found: Any = importlib.import_module(module)
+            for part in filter(None, path.split(".")):
+                found = getattr(found, part)
