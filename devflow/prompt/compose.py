@@ -64,6 +64,21 @@ class Turn:
     replays: Replays = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a request has to fit into: a model, its window in tokens, and its `ratio` as of a `Turn`."""
+
+    model: str
+    window: int | None = None
+    ratio: float = 1.0
+
+    def room(self, system: str, tools: Sequence[ToolSpec]) -> int | None:
+        """Estimated tokens that are left for messages; None where the window is not known."""
+        if self.window is None:
+            return None
+        return request_room(self.window, self.ratio) - tokens_of_system(system) - tokens_of_tools(tools)
+
+
 def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
     """One step: the first of a turn, a tool step, a resume after approval, a retry; there is no other way.
 
@@ -78,7 +93,8 @@ def compose_turn(turn: Turn, templates: Templates) -> ModelRequest:
     messages = history(turn.messages, turn.calls, templates=templates, language=language, replays=turn.replays)
     messages = _with_pages(messages, pages)
     tools = _offered(turn, system, messages)
-    trimmed = _trimmed(turn, system, tools, (messages, go_on), _marks(templates, language))
+    place = Place(turn.model, turn.window, turn.ratio)
+    trimmed = _trimmed(place, system, tools, (messages, go_on), _marks(templates, language))
     request = ModelRequest(
         library=library,
         pages=pages,
@@ -122,6 +138,31 @@ def compose_extraction(
         messages=(UserText(text),),
         purpose=Purpose.EXTRACTION,
         json_schema=json_schema,
+    )
+
+
+def compose_digest(
+    *,
+    place: Place,
+    system: str,
+    messages: tuple[ChatMessage, ...],
+    tools: tuple[ToolSpec, ...],
+    templates: Templates,
+    language: Language,
+) -> ModelRequest:
+    """One step of the sub-agent that digests a file: it is told of no library and no page (seed §3).
+
+    Parts of the file that it read earlier give way where the window is exceeded; raises `TooLong`.
+    """
+    trimmed = _trimmed(place, system, tools, (messages, ()), _marks(templates, language))
+    return ModelRequest(
+        library=NotUsed("digest"),
+        pages=NotUsed("digest"),
+        model=place.model,
+        system=system,
+        messages=trimmed.messages,
+        purpose=Purpose.DIGEST,
+        tools=tools,
     )
 
 
@@ -179,7 +220,7 @@ def _offered(turn: Turn, system: str, messages: Sequence[ChatMessage]) -> tuple[
 
 
 def _trimmed(
-    turn: Turn,
+    place: Place,
     system: str,
     tools: Sequence[ToolSpec],
     path: tuple[tuple[ChatMessage, ...], tuple[ChatMessage, ...]],
@@ -190,12 +231,12 @@ def _trimmed(
     `path` is the history, and what is said after it to have a cut answer continued.
     """
     messages, go_on = path
-    if turn.window is None:
+    room = place.room(system, tools)
+    if room is None or place.window is None:
         return Trimmed(messages)
-    room = request_room(turn.window, turn.ratio) - tokens_of_system(system) - tokens_of_tools(tools)
     trimmed = trim(messages, room - sum(tokens_of(message) for message in go_on), marks)
     if trimmed.over:
-        raise too_long(turn.model, turn.window, turn.ratio, room, trimmed.messages)
+        raise too_long(place.model, place.window, place.ratio, room, trimmed.messages)
     return trimmed
 
 
