@@ -71,8 +71,6 @@ def test_asking_for_the_articles_is_noticed(answer: str) -> None:
     assert asks_back(answer)
 
 
-@pytest.mark.parametrize(
-    "answer", ["这些文章讲了提示词。", "当前知识库未找到相关内容。", "They share one idea."]
-)
+@pytest.mark.parametrize("answer", ["这些文章讲了提示词。", "当前知识库未找到相关内容。", "They share one idea."])
 def test_an_answer_is_no_question_back(answer: str) -> None:
     assert not asks_back(answer)
