@@ -96,7 +96,8 @@ def glob_rules(glob: str) -> tuple[IgnoreRule, ...]:
 
 def _expanded(glob: str) -> list[str]:
     """`a.{b,c}` is `a.b` and `a.c`."""
-    done, todo = [], [glob]
+    done: list[str] = []
+    todo = [glob]
     while todo and len(done) + len(todo) <= _BRACES_MAX:
         each = todo.pop()
         braces = re.search(r"\{([^{}]*,[^{}]*)\}", each)

@@ -14,7 +14,7 @@ import json
 import re
 import struct
 import sys
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 MEMORY = 2 * 1024**3  # bytes
 CPU = 60  # seconds: the end of a program that nobody waits for any more
@@ -52,7 +52,7 @@ def found(pattern: re.Pattern[str], text: str, most: int) -> dict[str, Any]:
     return {"lines": lines, "more": False}
 
 
-def receive(source: BinaryIO) -> bytes | None:
+def receive(source: IO[bytes]) -> bytes | None:
     """The next frame; None at the end."""
     length = source.read(8)
     if len(length) < 8:
