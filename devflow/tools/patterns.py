@@ -62,7 +62,9 @@ def choices(target: str, words: Sequence[str], *, is_path: bool) -> tuple[str, .
         found = [_literal(target), *([f"{_literal(folder)}/*"] if folder.strip("./") else [])]
     else:
         found = [target]
-    return tuple(pattern for pattern in found if not _too_wide(pattern) and _can_be_shown(pattern))
+    if not _can_be_shown(found[0]):
+        return ()
+    return tuple(pattern for pattern in found if not _too_wide(pattern))
 
 
 def check_pattern(pattern: str, *, allows: bool = True) -> str:
