@@ -6,7 +6,7 @@ import re
 
 from devflow.domain.text.code import blank_code
 
-_REFERENCE = re.compile(r"\[\[[ \t]*(wiki/(?:(?!\]\]|\[\[)[^\n|])*?[^\s/|]\.md)[ \t]*(?:[#|](?:(?!\]\])[^\n])*)?\]\]")
+REFERENCE = re.compile(r"\[\[[ \t]*(wiki/(?:(?!\]\]|\[\[)[^\n|])*?[^\s/|]\.md)[ \t]*(?:[#|](?:(?!\]\])[^\n])*)?\]\]")
 _LINK = re.compile(r"\[[^\]\n]*\]\(<?(wiki/[^)>\n#]+?\.md)(?:#[^)>\n]*)?>?\)")
 
 
@@ -15,14 +15,14 @@ def parse_explicit_page_refs(message: str) -> tuple[str, ...]:
 
     An alias (`|…`), an anchor (`#…`) and padding are taken off. Whether the page exists is the search's to say.
     """
-    return tuple(dict.fromkeys(found[1] for found in _REFERENCE.finditer(blank_code(message))))
+    return tuple(dict.fromkeys(found[1] for found in REFERENCE.finditer(blank_code(message))))
 
 
 def without_references(message: str) -> str:
     """The message without its references: a page's own name is no word of the question."""
     masked = blank_code(message)
     kept, at = [], 0
-    for found in _REFERENCE.finditer(masked):
+    for found in REFERENCE.finditer(masked):
         kept.append(message[at : found.start()])
         at = found.end()
     return " ".join((*kept, message[at:]))

@@ -23,6 +23,8 @@ class Events(QObject):
     settings_changed = Signal(object)
     projects_changed = Signal(object)
     bases_changed = Signal(object)
+    base_chosen = Signal(object)
+    """Not of the hub: the human has made this knowledge base the current one, on another page of this window."""
 
     run_changed = Signal(object)
     library_searched = Signal(object)

@@ -61,6 +61,18 @@ def read(path: str, text: str) -> Text:
     )
 
 
+def without_title(content: str, title: str) -> str:
+    """The content without the heading that is its title, where it begins with that: for a page under its title."""
+    first, _, rest = content.lstrip("\n").partition("\n")
+    found = _FIRST_LEVEL.match(first)
+    if found is not None and " ".join(_plain(found[1]).split())[:TITLE_MAX] == title:
+        return rest.lstrip("\n")
+    below, _, after = rest.partition("\n")
+    if first.strip() and _UNDERLINE.match(below) and " ".join(_plain(first).split())[:TITLE_MAX] == title:
+        return after.lstrip("\n")
+    return content
+
+
 def fingerprint(content: str) -> str:
     """Tells a page that was touched since it was written from one that was not."""
     return hashlib.sha256(content.encode()).hexdigest()[:16]

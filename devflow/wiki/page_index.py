@@ -130,6 +130,13 @@ class PageIndex:
         """The contents of these pages, as they were when they were indexed."""
         return self._file.contents(paths)
 
+    def text(self, path: str) -> str:
+        """The content of one page to be read by a human; that of a pending page is read from its file."""
+        page = self.page(path)
+        if page is not None and page.pending:
+            return _read(self.root, path, Stamp(page.mtime_ns, page.size), head_only=False)[1]
+        return self.contents([path]).get(path, "")
+
     def frequencies(self, of: Iterable[str]) -> dict[str, int]:
         """In how many pages each term stands."""
         return self._file.frequencies(of)

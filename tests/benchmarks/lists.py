@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from devflow.app.desktop import Desktop
 from devflow.ui.pages.inbox import InboxPage
 from devflow.ui.pages.knowledge import KnowledgePage
+from devflow.ui.pages.knowledge.library_side import LibrarySide
 
 from .homes import Homes, Recipe
 from .lag import Lag
@@ -96,11 +97,12 @@ async def _library(home: Path, rows: int, repeats: int) -> list[Line]:
         await asyncio.sleep(0.5)
         opening_lag.start()
         for _ in range(repeats):
-            page = KnowledgePage(desktop.window.ctx)
-            opening.append(await _open_library(desktop, page))
+            fresh = KnowledgePage(desktop.window.ctx)
+            opening.append(await _open_library(desktop, fresh))
         opening_lag.stop()
-        page = desktop.window.page("knowledge")
-        assert isinstance(page, KnowledgePage)
+        knowledge = desktop.window.page("knowledge")
+        assert isinstance(knowledge, KnowledgePage)
+        page = knowledge.library
         desktop.window.show_page("knowledge")
         await page.ready
         await at_rest(desktop)
@@ -128,7 +130,8 @@ async def _open_library(desktop: Desktop, page: KnowledgePage) -> float:
     page.resize(1200, 760)
     page.show()
     page.activate()
-    painted = Painted(page.list.viewport(), lambda: page.model.rowCount() > 0 and _filled(page))
+    library = page.library
+    painted = Painted(library.list.viewport(), lambda: library.model.rowCount() > 0 and _filled(library))
     spent = (await painted.at() - began) * 1000
     await at_rest(desktop)
     page.close()
@@ -136,7 +139,7 @@ async def _open_library(desktop: Desktop, page: KnowledgePage) -> float:
     return spent
 
 
-def _filled(page: KnowledgePage) -> bool:
+def _filled(page: LibrarySide) -> bool:
     """Whether the rows at the top and the bottom of the list are there."""
     view = page.list.viewport().rect()
     for point in (view.topLeft(), view.center()):

@@ -9,6 +9,7 @@ from devflow.knowledge.acts import Actor
 from devflow.store.entry_lists import Filters
 from devflow.ui.pages.inbox import InboxPage
 from devflow.ui.pages.knowledge import KnowledgePage
+from devflow.ui.pages.knowledge.library_side import LibrarySide
 from devflow.ui.widgets.entry_editor import EntryEditor
 from tests.shots.library_seed import seed_inbox, seed_library
 from tests.shots.stage import Stage
@@ -96,10 +97,10 @@ async def put_away(stage: Stage) -> None:
     await stage.settled()
 
 
-def _library(stage: Stage) -> KnowledgePage:
+def _library(stage: Stage) -> LibrarySide:
     page = stage.window.page("knowledge")
     assert isinstance(page, KnowledgePage)
-    return page
+    return page.library
 
 
 def _inbox(stage: Stage) -> InboxPage:

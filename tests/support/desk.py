@@ -20,6 +20,8 @@ from devflow.knowledge.acts import Actor
 from devflow.ui.context import UiContext
 from devflow.ui.pages.inbox import InboxPage
 from devflow.ui.pages.knowledge import KnowledgePage
+from devflow.ui.pages.knowledge.library_side import LibrarySide
+from devflow.ui.pages.knowledge.wiki_side import WikiSide
 from devflow.ui.widgets.entry_editor import EntryEditor
 from devflow.ui.widgets.rail import Badge
 from devflow.ui.window import Pages
@@ -66,10 +68,18 @@ class Desk:
         return page
 
     @property
-    def library(self) -> KnowledgePage:
+    def knowledge(self) -> KnowledgePage:
         page = self.desktop.window.page("knowledge")
         assert isinstance(page, KnowledgePage)
         return page
+
+    @property
+    def library(self) -> LibrarySide:
+        return self.knowledge.library
+
+    @property
+    def wiki(self) -> WikiSide:
+        return self.knowledge.wiki
 
     @property
     def elsewhere(self) -> Elsewhere:

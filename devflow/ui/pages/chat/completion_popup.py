@@ -25,6 +25,7 @@ class CompletionPopup(QFrame):
     def __init__(self, look: Look, host: QWidget) -> None:
         super().__init__(host)
         self._look = look
+        self._host = host
         self.setObjectName("completionPopup")
         self.setProperty("role", "popup")
         self.setAccessibleName(look.t("Pages to refer to"))
@@ -68,8 +69,7 @@ class CompletionPopup(QFrame):
 
     def place(self, above: QWidget) -> None:
         """Above that widget, at its left edge, as high as its rows or the room there."""
-        host = self.parentWidget()
-        corner = above.mapTo(host, QPoint(0, 0))
+        corner = above.mapTo(self._host, QPoint(0, 0))
         room = max(1, min(_ROWS, (corner.y() - _ABOVE - 2 * _PAD - 4) // _ROW))
         height = min(room, self.model.rowCount()) * _ROW + 2 * _PAD
         width = min(above.width(), _WIDEST)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge_base import KnowledgeBase
+from devflow.ui.bases import choose_base
 from devflow.ui.context import UiContext
 from devflow.ui.widgets import Choice, Picker
-from devflow.wiki.founding import Survey, WouldOverwrite, is_base, survey
 from devflow.wiki.registry import is_there
 
 _OPEN = "open"
@@ -79,60 +77,6 @@ class KbPicker(Picker):
             self.base_chosen.emit(next((base for base, _ in self._bases if base.id == data), None))
 
     async def _open_folder(self) -> None:
-        start = str(Path(self._base.path).parent) if self._base is not None else str(Path.home())
-        chosen = await self._ctx.dialogs.choose_folder(self._ctx.t("Choose a folder"), start)
-        if chosen is None:
-            return
-        folder = Path(chosen)
-        base = None
-        if await asyncio.to_thread(is_base, folder):
-            base = await self._ctx.services.bases.open(folder)
-        else:
-            base = await found_base(self._ctx, folder)
+        base = await choose_base(self._ctx, self._ctx.t("Choose a folder"), self._base)
         if base is not None:
             self.base_chosen.emit(base)
-
-
-async def found_base(ctx: UiContext, folder: Path) -> KnowledgeBase | None:
-    """Ask what the folder is to be for, and make it a knowledge base; None where the user would rather not."""
-    t, bases = ctx.t, ctx.services.bases
-    found = await asyncio.to_thread(survey, folder)
-    purpose = ""
-    while True:
-        answer = await ctx.dialogs.prompt(
-            t("Make {name} a knowledge base", name=folder.name),
-            f"{survey_sentence(ctx, found)}\n{t('What is it for? One sentence; it goes into purpose.md.')}",
-            value=purpose,
-            act=t("Make it one"),
-        )
-        if answer is None:
-            return None
-        purpose = answer
-        try:
-            return await bases.initialise(folder, purpose)
-        except WouldOverwrite as problem:
-            replace = await ctx.dialogs.confirm(
-                t("Replace files that are there?"),
-                t(
-                    "{files} would be replaced. Copies go into a backup folder first.",
-                    files=", ".join(problem.files),
-                ),
-                act=t("Replace"),
-            )
-            return await bases.initialise(folder, purpose, overwrite=True) if replace else None
-        except UserFacing as problem:
-            await ctx.dialogs.tell(problem.render(t), problem.render_hint(t))
-
-
-def survey_sentence(ctx: UiContext, found: Survey) -> str:
-    """What a folder holds that can be digested."""
-    t = ctx.t
-    if not found.counts:
-        return t("The folder holds nothing that can be digested yet.")
-    kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(found.counts.items()))
-    names = ", ".join(found.samples)
-    return t("It holds {kinds}: {names}", kinds=kinds, names=names) + ("…" if _more(found) else "")
-
-
-def _more(found: Survey) -> bool:
-    return found.more or sum(found.counts.values()) > len(found.samples)

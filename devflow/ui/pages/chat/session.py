@@ -55,6 +55,7 @@ class ChatSession(QObject):
         self._pause.timeout.connect(self.save_draft)
         events = ctx.events
         events.conversations_changed.connect(self._ids_changed)
+        events.base_chosen.connect(self._base_chosen)
         for signal in (events.run_changed, events.library_searched, events.message_started, events.calls_changed):
             signal.connect(self._run_event)
 
@@ -120,6 +121,10 @@ class ChatSession(QObject):
         if self._id is not None:
             await conversations.set_kb(self._id, id)
         self.shown.emit(False)
+
+    def _base_chosen(self, base: KnowledgeBase) -> None:
+        if self.base is None or self.base.id != base.id:
+            self._ctx.tasks.launch(self.take_base(base), what="go on in the chosen knowledge base", owner=self)
 
     async def _take_current_base(self) -> None:
         """A new conversation belongs to the current knowledge base."""

@@ -1,4 +1,4 @@
-"""The Knowledge tab's library side: facets, list, detail."""
+"""The Knowledge tab: the library, and the pages of knowledge bases."""
 
 from devflow.ui.pages.knowledge.page import KnowledgePage
 

@@ -20,14 +20,14 @@ _STATUSES = (Status.PUBLISHED, Status.PENDING_REVIEW, Status.CANDIDATE, Status.A
 
 
 class FacetPane(Pane):
-    """Says what was chosen; the page holds the state."""
+    """Says what was chosen; the page holds the state. `head` stands above it and does not scroll."""
 
     status_chosen = Signal(object)
     kind_chosen = Signal(object)
     tag_chosen = Signal(object)
     source_chosen = Signal(object)
 
-    def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
+    def __init__(self, ctx: UiContext, head: QWidget, parent: QWidget | None = None) -> None:
         super().__init__("sunken", "none", parent)
         self._ctx = ctx
         self._tags: dict[str, int] = {}
@@ -45,7 +45,7 @@ class FacetPane(Pane):
         page = QWidget()
         page.setProperty("role", "page")
         inner = QVBoxLayout(page)
-        inner.setContentsMargins(8, 15, 8, 8)
+        inner.setContentsMargins(8, 1, 8, 8)
         inner.setSpacing(0)
         for group in (self.statuses, self.kinds, self.tags, self.sources):
             inner.addWidget(group)
@@ -57,7 +57,9 @@ class FacetPane(Pane):
         area.setWidget(page)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(area)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addWidget(area, 1)
 
     def show_facets(self, facets: Facets, view: LibraryView) -> None:
         t = self._ctx.t

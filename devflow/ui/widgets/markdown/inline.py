@@ -13,10 +13,12 @@ from markdown_it.token import Token
 from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 
 from devflow.ui.look import Look
+from devflow.ui.models.page_links import PageLink, PageLinks
 from devflow.ui.widgets.markdown import formats as f
 
 ALLOWED_SCHEMES = frozenset({"http", "https", "mailto", "devflow"})
 _REFERENCE = re.compile(r"\[(K\d{1,4}|P?\d{1,4})\]")
+_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 _BARE_LINK = re.compile(
     r"https?://[^\s<>\"'`，。；：！？、（）「」《》【】]+[^\s<>\"'`，。；：！？、（）「」《》【】.,;:!?)\]]"
 )
@@ -35,6 +37,8 @@ class Inline:
         self.references: References = {}
         self.citing = True
         """False where a human typed: `[K1]` then stays plain text."""
+        self.pages: PageLinks | None = None
+        """What the names of pages lead to; None where they are just words."""
 
     def write(self, cursor: QTextCursor, children: Sequence[Token], base: QTextCharFormat) -> None:
         """Write a block\'s children at the cursor, in the block\'s own format."""
@@ -62,7 +66,7 @@ class Inline:
                     stack.append(self._link(now, str(token.attrGet("href") or ""), str(token.attrGet("title") or "")))
                 case "link_close":
                     linked -= 1
-                    stack.pop()
+                    self._doubt(cursor, stack.pop())
                 case "strong_close" | "em_close" | "s_close":
                     stack.pop()
                 case "image":
@@ -72,7 +76,11 @@ class Inline:
                     cursor.insertText(token.content, now)
 
     def _inline_code(self, cursor: QTextCursor, content: str, base: QTextCharFormat) -> None:
-        made = QTextCharFormat(base)
+        page = self.pages.in_code(content) if self.pages is not None else None
+        if page is not None and page.state == "unverified":
+            self._page(cursor, content, page, base)
+            return
+        made = self._page_format(base, page) if page is not None else QTextCharFormat(base)
         font = self._theme.font("code-small")
         font.setWeight(base.font().weight())
         made.setFont(font)
@@ -86,6 +94,14 @@ class Inline:
         if plain:
             cursor.insertText(text, base)
             return
+        at = 0
+        for named in self.pages.named(text) if self.pages is not None else ():
+            self._marks(cursor, text[at : named.start], base)
+            self._page(cursor, named.words, named.link, base)
+            at = named.end
+        self._marks(cursor, text[at:], base)
+
+    def _marks(self, cursor: QTextCursor, text: str, base: QTextCharFormat) -> None:
         at = 0
         for found in re.finditer(f"{_REFERENCE.pattern}|({_BARE_LINK.pattern})", text):
             label = found[1]
@@ -103,6 +119,37 @@ class Inline:
                 cursor.insertText(found[0], self._link(base, found[0], ""))
             at = found.end()
         cursor.insertText(text[at:], base)
+
+    def _page(self, cursor: QTextCursor, words: str, page: PageLink, base: QTextCharFormat) -> None:
+        made = self._page_format(base, page)
+        if page.state == "unverified":
+            cursor.insertText(f.PAD, f.pad(made))
+        cursor.insertText(words, made)
+        self._doubt(cursor, made)
+
+    def _page_format(self, base: QTextCharFormat, page: PageLink) -> QTextCharFormat:
+        """A page that is there is a link; one that is not is faint; what an answer made up has the warning's ground."""
+        t, made = self._look.t, QTextCharFormat(base)
+        match page.state:
+            case "known":
+                made.setAnchor(True)
+                made.setAnchorHref(page.address)
+                made.setForeground(self._theme.color("accent-fg"))
+                made.setProperty(f.TITLE, page.title)
+            case "missing":
+                made.setForeground(self._theme.color("text-faint"))
+                made.setProperty(f.TITLE, t("There is no such page"))
+            case "unverified":
+                made.setProperty(f.REFERENCE, 2)
+                made.setForeground(self._theme.color("warning"))
+                made.setProperty(f.TITLE, t("Not among the pages that were found: unverified"))
+        return made
+
+    def _doubt(self, cursor: QTextCursor, made: QTextCharFormat) -> None:
+        """The `?` behind what is unverified: colour alone does not say it."""
+        if made.property(f.REFERENCE) == 2:
+            cursor.insertText("?", made)
+            cursor.insertText(f.PAD, f.pad(made))
 
     def _reference(self, cursor: QTextCursor, label: str, base: QTextCharFormat) -> None:
         target = self.references.get(label)
@@ -124,6 +171,9 @@ class Inline:
         cursor.insertText(f.PAD, f.pad(made))
 
     def _link(self, base: QTextCharFormat, href: str, title: str) -> QTextCharFormat:
+        page = self.pages.link(href) if self.pages is not None and not _SCHEME.match(href) else None
+        if page is not None:
+            return self._page_format(base, page)
         if not allowed(href):
             return base
         made = QTextCharFormat(base)

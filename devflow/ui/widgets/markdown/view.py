@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent, QPainter, QPaintEvent, QR
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
 
 from devflow.ui.look import Look
+from devflow.ui.models.page_links import PageLinks
 from devflow.ui.widgets.buttons import IconButton
 from devflow.ui.widgets.markdown import formats as f
 from devflow.ui.widgets.markdown.inline import References, allowed
@@ -90,6 +91,19 @@ class MarkdownView(QTextBrowser):
         self._renderer.inline.references = dict(references)
         if self._done or self._tail:
             self._again()
+
+    def set_pages(self, pages: PageLinks | None) -> None:
+        """What the names of pages in the text lead to; renders again when text is there already."""
+        if pages == self._renderer.inline.pages:
+            return
+        self._renderer.inline.pages = pages
+        if self._done or self._tail:
+            self._again()
+
+    def add_markdown(self, text: str) -> None:
+        """More finished blocks below what is there: a long text comes in pieces."""
+        self._render_tail(text)
+        self._freeze(text)
 
     def expect_width(self, width: int) -> None:
         """The width in px it is about to have: its height is then right before it is first shown."""

@@ -1,0 +1,398 @@
+"""The library side of the Knowledge tab: facets, list, detail. One state, kept in the settings (KP-4, KP-7, KP-8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from devflow.domain.errors import NotFound
+from devflow.domain.knowledge import INBOX, Entry, Kind, Status
+from devflow.knowledge.acts import Actor
+from devflow.ui.context import UiContext
+from devflow.ui.models.library_view import GROUP, RELEVANCE, LibraryView, from_settings, to_settings
+from devflow.ui.models.marks import marked_terms
+from devflow.ui.models.refresh import Refresher
+from devflow.ui.models.review import Decided, Review, history_of
+from devflow.ui.pages.knowledge.detail import EntryDetail
+from devflow.ui.pages.knowledge.entry_pane import EntryPane
+from devflow.ui.pages.knowledge.facets import FacetPane
+from devflow.ui.pages.knowledge.side_switch import SideSwitch
+from devflow.ui.widgets import EmptyState, HairlineSplitter, UndoBar
+from devflow.ui.widgets.entry_editor import EntryEditor
+
+_Key = Qt.Key
+SIDE = 212
+
+
+class LibrarySide(QWidget):
+    """`ready` is the task that reads the kept state; nothing is shown, and nothing is stored, before it is done."""
+
+    def __init__(self, ctx: UiContext) -> None:
+        super().__init__()
+        self.setObjectName("librarySide")
+        self.setAccessibleName(ctx.t.p("side", "Library"))
+        self._ctx = ctx
+        self._view = LibraryView()
+        self._known = False
+        self._back: str | None = None  # what Undo brought back, until it is in the list
+        self._pinned: str | None = None
+        self._missed: frozenset[str] = frozenset()
+        self._narrow = False
+        self._editing = False
+        self.review = Review(ctx, history_of(ctx, "library"), self)
+        self.switch = SideSwitch(ctx)
+        self.facets = FacetPane(ctx, self.switch)
+        self.pane = EntryPane(ctx)
+        self.list, self.model = self.pane.list, self.pane.model
+        self.detail = EntryDetail(ctx)
+        self._nothing = EmptyState(ctx, "book", ctx.t("No entry chosen"))
+        self._right = QStackedWidget()
+        self._lay_out()
+        self.bar = UndoBar(ctx, self._right, above=16)
+        self.bar.button.setObjectName("libraryUndoButton")
+        self._reader = Refresher(ctx.tasks, self._read, "read the library", self)
+        self._keeper = Refresher(ctx.tasks, self._keep, "keep the library's view", self)
+        self._minutes = QTimer(self)
+        self._minutes.setInterval(60_000)
+        self._minutes.timeout.connect(self.list.viewport().update)
+        self._connect()
+        self.ready = ctx.tasks.launch(self._begin(), what="open the library", owner=self)
+
+    # what the window calls
+
+    def activate(self) -> None:
+        """The human comes here: the keyboard goes to the list."""
+        self._minutes.start()
+        if self._known:
+            self._reader.ask()
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def open_link(self, address: str) -> bool:
+        """`devflow:entry/<id>`: show that entry, whatever the filters; they stay as they are."""
+        kind, _, id = address.removeprefix("devflow:").partition("/")
+        if kind != "entry" or not id:
+            return False
+        self._ctx.tasks.launch(self._open(id), what="open an entry", owner=self)
+        return True
+
+    def set_narrow(self, below_1180: bool, below_1040: bool) -> None:
+        """Below 1040 the facets become a popup."""
+        if below_1040 != self._narrow:
+            self._narrow = below_1040
+            self._place_facets()
+
+    def close_page(self) -> None:
+        if self._known:
+            self._keeper.ask()
+
+    @property
+    def view(self) -> LibraryView:
+        return self._view
+
+    # state
+
+    async def _begin(self) -> None:
+        self._view = from_settings(await self._ctx.services.settings.get(GROUP))
+        self._known = True
+        self.pane.search.setText(self._view.query)
+        await self._reader.ask()
+
+    def _set(self, view: LibraryView) -> None:
+        """A new state: read for it, and keep it."""
+        if view == self._view:
+            return
+        self._view = view
+        self._pinned = None
+        self._reader.ask()
+        self._keeper.ask()
+
+    async def _keep(self) -> None:
+        await self._ctx.services.settings.save(GROUP, to_settings(self._view))
+
+    def _query(self, query: str) -> None:
+        self._set(replace(self._view, query=query))
+
+    def _sort(self, name: str) -> None:
+        if self._view.searching:
+            self._set(replace(self._view, found_sort=name))
+        elif name != RELEVANCE:
+            self._set(replace(self._view, sort=name))
+
+    def _status(self, status: Status | None) -> None:
+        self._set(replace(self._view, status=status))
+
+    def _kind(self, kind: Kind | None) -> None:
+        self._set(replace(self._view, kind=kind))
+
+    def _tag(self, tag: str | None) -> None:
+        self._set(replace(self._view, tag=None if tag == self._view.tag else tag))
+
+    def _source(self, source: str | None) -> None:
+        self._set(replace(self._view, source=source))
+
+    def _reset(self) -> None:
+        self._set(LibraryView(sort=self._view.sort, found_sort=self._view.found_sort))
+
+    async def _read(self) -> None:
+        view, knowledge = self._view, self._ctx.services.knowledge
+        order = await knowledge.knowledge_order(view.filters, sort=view.order, query=view.query)
+        facets = await knowledge.facets(view.filters)
+        if view != self._view:
+            return  # asked again already
+        pinned = self._pinned
+        self.list.show_order(order)
+        if pinned is not None and self.list.current_id != pinned:
+            self._pinned = pinned  # Qt makes the first of new rows the current one where the list has the keyboard
+            self.list.go_to(pinned)
+        back, self._back = self._back, None
+        if self.model.row_of(back) >= 0:
+            self.list.go_to(back)
+        everything = sum(facets.statuses.values()) or (await knowledge.knowledge_stats()).total
+        self.facets.show_facets(facets, view)
+        self.pane.show_view(view, len(order), everything)
+        self.detail.text.mark(marked_terms(view.query))
+        if order and self._pinned is None and not self.list.currentIndex().isValid():
+            self.list.go_to(order[0])
+        self._show_current()
+
+    # one entry
+
+    async def _open(self, id: str) -> None:
+        await self.ready
+        try:
+            entry = await self._ctx.services.knowledge.knowledge_get(id)
+        except NotFound:
+            self._ctx.shell.notify(self._ctx.t("This entry is not in the library any more"))
+            return
+        self._pinned = id
+        if self.model.row_of(id) >= 0:
+            self.list.go_to(id)
+            self.list.scrollTo(self.list.currentIndex())
+        else:
+            self.list.clearSelection()
+        self._show(entry)
+
+    def _chosen(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self._pinned = None
+        self._show_current()
+
+    def _show_current(self) -> None:
+        if self._pinned is not None:
+            return
+        entry = self.model.entry(self.list.current_id)
+        if entry is not None:
+            self._show(entry)
+        elif self.list.current_id is None:
+            self._right.setCurrentWidget(self._nothing if self.model.rowCount() else self._blank)
+
+    def _show(self, entry: Entry) -> None:
+        if entry != self.detail.entry:
+            self.detail.show_entry(entry)
+        self._right.setCurrentWidget(self.detail)
+
+    def _changed(self, ids: frozenset[str]) -> None:
+        if not self._known or not ids:
+            return
+        if not self.isVisible():  # a large library is not read for nobody, in the way of other work
+            self._missed |= ids
+            return
+        self.model.read_again(ids)
+        self._reader.ask()
+        shown = self.detail.entry
+        if shown is None:
+            return
+        if shown.id in ids:
+            self._ctx.tasks.launch(self._show_again(shown.id), what="read an entry again", owner=self)
+        else:
+            self.detail.refresh()
+
+    async def _show_again(self, id: str) -> None:
+        """The entry on the screen changed, here or elsewhere: it stays on the screen while it is chosen."""
+        try:
+            entry = await self._ctx.services.knowledge.knowledge_get(id)
+        except NotFound:
+            if self._pinned == id:
+                self._pinned = None
+                self._show_current()
+            return
+        if self.detail.entry is not None and self.detail.entry.id == id:
+            self.detail.show_entry(entry)
+
+    # acts
+
+    def new(self) -> None:
+        self._launch_editor(None)
+
+    def edit(self) -> None:
+        if self.detail.entry is not None and self._right.currentWidget() is self.detail:
+            self._launch_editor(self.detail.entry)
+
+    def archive(self) -> None:
+        entry = self.detail.entry
+        if entry is not None and entry.status is not Status.ARCHIVED:
+            self.review.archive([entry])
+
+    def restore(self) -> None:
+        entry = self.detail.entry
+        if entry is not None and entry.status is Status.ARCHIVED:
+            self.review.restore(entry)
+
+    def _launch_editor(self, entry: Entry | None) -> None:
+        if not self._editing:
+            self._ctx.tasks.launch(self._edit(entry), what="edit an entry", owner=self)
+
+    async def _edit(self, entry: Entry | None) -> None:
+        self._editing = True
+        editor = EntryEditor(self._ctx, entry, parent=self.window())
+        try:
+            await self._ctx.dialogs.run(editor)
+        finally:
+            self._editing = False
+        if editor.saved is None:
+            return
+        t, after = self._ctx.t, editor.saved.done.entries[0]
+        if editor.saved.published:
+            words = t("Published “{title}”", title=after.title)
+        elif entry is None:
+            words = t("“{title}” waits in the inbox", title=after.title)
+        else:
+            words = t("Saved “{title}”", title=after.title)
+        self.review.done(editor.saved.done, words)
+        if entry is None and after.status not in INBOX:
+            await self._reader.ask()
+            self.list.go_to(after.id)
+
+    def _decided(self, decided: Decided) -> None:
+        self.model.put(decided.entries)
+        if decided.took_back:
+            self._back = decided.entries[0].id if decided.entries else None
+            self._reader.ask()
+            self.bar.show_message(self._ctx.t("Undone: {act}", act=decided.step.words))
+        else:
+            self.bar.show_undo(decided.step.words, self.review.undo)
+
+    def _load_samples(self) -> None:
+        work = self._ctx.services.samples.load(self._ctx.t.language, actor=Actor.user())
+        self._ctx.tasks.launch(work, what="load the samples")
+
+    # keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
+        self._key(event)
+
+    def _key(self, event: QKeyEvent) -> None:
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        match _Key(event.key()):
+            case _Key.Key_J if not control:
+                self.list.step(1)
+            case _Key.Key_K if not control:
+                self.list.step(-1)
+            case _Key.Key_Slash if not control:
+                self._to_search()
+            case _Key.Key_E | _Key.Key_Return | _Key.Key_Enter if not control:
+                self.edit()
+            case _Key.Key_N if not control:
+                self.new()
+            case _Key.Key_Z if control and shift:
+                self.review.redo()
+            case _Key.Key_Z if control:
+                self.review.undo()
+            case _Key.Key_F if control:
+                self._to_search()
+            case _Key.Key_Escape if self._popup.isVisible():
+                self._toggle_popup()
+            case _:
+                return
+        event.accept()
+
+    def _to_search(self) -> None:
+        self.pane.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.pane.search.selectAll()
+
+    # the facets' place
+
+    def _place_facets(self) -> None:
+        self.pane.filters.setVisible(self._narrow)
+        self.pane.filters.setChecked(False)
+        self._popup.hide()
+        if self._narrow:
+            self._inside.addWidget(self.facets)
+        else:
+            self.splitter.insertWidget(0, self.facets)
+            self.splitter.setSizes([SIDE - 1, 363, max(1, self.width() - SIDE - 364)])
+        self.facets.show()
+
+    def _toggle_popup(self) -> None:
+        opening = not self._popup.isVisible()
+        self.pane.filters.setChecked(opening)
+        self._popup.setVisible(opening)
+        if opening:
+            corner = self.pane.filters.mapTo(self, QPoint(0, self.pane.filters.height() + 4))
+            self._popup.setGeometry(corner.x(), corner.y(), 240, min(560, self.height() - corner.y() - 16))
+            self._popup.raise_()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        missed, self._missed = self._missed, frozenset()
+        self._changed(missed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._popup.isVisible():
+            self._toggle_popup()
+
+    # building
+
+    def _lay_out(self) -> None:
+        self._popup = QFrame(self)
+        self._popup.setProperty("role", "popup")
+        self._popup.setObjectName("filtersPopup")
+        self._inside = QVBoxLayout(self._popup)
+        self._inside.setContentsMargins(1, 1, 1, 1)
+        self._popup.hide()
+        self._blank = QWidget()
+        for part in (self._nothing, self._blank, self.detail):
+            self._right.addWidget(part)
+        self.splitter = HairlineSplitter(self._ctx)
+        self.splitter.setObjectName("knowledgeSplitter")
+        self.facets.setMinimumWidth(180)
+        self.facets.setMaximumWidth(300)
+        self.pane.setMinimumWidth(300)
+        self.pane.setMaximumWidth(520)
+        for part in (self.facets, self.pane, self._right):
+            self.splitter.addWidget(part)
+        self.splitter.setStretchFactor(2, 1)
+        self.splitter.setSizes([SIDE - 1, 363, 632])
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.splitter)
+
+    def _connect(self) -> None:
+        self.facets.status_chosen.connect(self._status)
+        self.facets.kind_chosen.connect(self._kind)
+        self.facets.tag_chosen.connect(self._tag)
+        self.facets.source_chosen.connect(self._source)
+        self.pane.query_changed.connect(self._query)
+        self.pane.sort_chosen.connect(self._sort)
+        self.pane.new_asked.connect(self.new)
+        self.pane.filters_asked.connect(self._toggle_popup)
+        self.pane.samples_asked.connect(self._load_samples)
+        self.pane.reset_asked.connect(self._reset)
+        self.list.keyed.connect(self._key)
+        self.list.chosen.connect(self._chosen)
+        self.list.opened.connect(self._opened)
+        self.model.filled.connect(self._show_current)
+        self.detail.edit_asked.connect(self.edit)
+        self.detail.archive_asked.connect(self.archive)
+        self.detail.restore_asked.connect(self.restore)
+        self.review.decided.connect(self._decided)
+        self._ctx.events.entries_changed.connect(self._changed)
+
+    def _opened(self, _index: QModelIndex) -> None:
+        self.edit()

@@ -1,0 +1,179 @@
+"""A page as it is read: where it stands, its title, its text with links that work."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from devflow.ui.context import UiContext
+from devflow.ui.models.moments import local_now, moment
+from devflow.ui.models.page_links import WikiLinks, page_address
+from devflow.ui.models.page_reading import PageShown
+from devflow.ui.models.page_words import changed_at, problem_words
+from devflow.ui.widgets import Button, ElidedLabel, Label, MarkdownView, NoticeStrip, Pane
+from devflow.ui.widgets.entry_parts import Link
+from devflow.ui.widgets.entry_text import EDGE, PIECE, DetailScroll
+from devflow.ui.widgets.markdown.stream import safe_cut
+
+_ITEM = re.compile(r"(?<=\n)(?=[-*+] )")
+MOST = 100_000
+"""Characters of a page that are shown; the editor has the rest."""
+
+
+class PageDetail(Pane):
+    """Shows one page; a newer state of the same page keeps the place that is being read."""
+
+    link_opened = Signal(str)
+
+    def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
+        super().__init__("surface", "none", parent)
+        self.setObjectName("pageDetail")
+        self._ctx = ctx
+        self._shown: PageShown | None = None
+        self._rest = ""
+        self._pieces = QTimer(self)
+        self._pieces.setSingleShot(True)
+        self._pieces.setInterval(10)
+        self._pieces.timeout.connect(self._show_piece)
+        t = ctx.t
+        self.path = ElidedLabel(ctx, "", role="code-small", color="text-muted", middle=True)
+        self.path.setObjectName("pagePath")
+        self.edit = Button(ctx, t("Open in editor"), variant="ghost", icon="pencil")
+        self.edit.setObjectName("openInEditorButton")
+        self.edit.clicked.connect(self._open_in_editor)
+        self.title = Label("", "page-title", wrap=True)
+        self.title.setObjectName("pageTitle")
+        self.facts = Label("", "small", "muted")
+        self.facts.setObjectName("pageFacts")
+        self.cited = Link(ctx)
+        self.cited.setObjectName("citedByLink")
+        self.cited.clicked.connect(self._open_cited)
+        self.notice = NoticeStrip(ctx, "", "warning")
+        self.notice.setObjectName("pageNotice")
+        self.view = MarkdownView(ctx)
+        self.view.setObjectName("pageView")
+        self.view.setAccessibleName(t("Page"))
+        self.view.set_citing(False)
+        self.view.link_activated.connect(self.link_opened)
+        self._lay_out()
+
+    @property
+    def shown(self) -> PageShown | None:
+        return self._shown
+
+    def show_page(self, shown: PageShown) -> None:
+        before, self._shown = self._shown, shown
+        if shown == before:
+            return
+        t, page = self._ctx.t, shown.page
+        self.path.set_text(page.path.replace("/", " / "))
+        self.title.setText(page.title)
+        count = t.n("{shown} character", "{shown} characters", len(shown.text), shown=f"{len(shown.text):,}")
+        when = t("Changed {moment}", moment=moment(t, changed_at(page), local_now())) if page.mtime_ns else ""
+        self.facts.setText("    ".join(part for part in ("" if page.problem else count, when) if part))
+        cited = len(shown.cited)
+        self.cited.show_link(
+            t.n("Linked from {count} page", "Linked from {count} pages", cited) if cited else "",
+            "devflow:cited" if cited else "",
+        )
+        self._say_notice(shown)
+        same_page = before is not None and (before.base.id, before.page.path) == (shown.base.id, page.path)
+        if not same_page:
+            self._scroll.to_top()
+        if before is None or not same_page or (before.text, before.known) != (shown.text, shown.known):
+            self._show_text(shown)
+
+    def _say_notice(self, shown: PageShown) -> None:
+        t = self._ctx.t
+        words = problem_words(t, shown.page) if shown.page.problem else ""
+        if words:
+            words = t("{why}: this page is skipped, and never searched.", why=words)
+        elif len(shown.text) > MOST:
+            words = t("The first {count} characters are shown; the editor has them all.", count=f"{MOST:,}")
+        if words:
+            self.notice.say(words)
+        self.notice.setVisible(bool(words))
+
+    def _show_text(self, shown: PageShown) -> None:
+        """A long text comes in pieces, so that none of them holds the window up."""
+        self._pieces.stop()
+        self._rest = ""
+        self.view.set_markdown("")
+        self.view.set_pages(WikiLinks(shown.base.id, shown.page.path, shown.known))
+        self._rest = shown.text[:MOST]
+        self._show_piece()
+
+    def _show_piece(self) -> None:
+        cut = _cut(self._rest)
+        piece, self._rest = self._rest[:cut], self._rest[cut:]
+        self.view.add_markdown(piece)
+        if self._rest:
+            self._pieces.start()
+
+    def _open_in_editor(self) -> None:
+        if self._shown is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._shown.file)))
+
+    def _open_cited(self) -> None:
+        """The one page at once; of several, choose."""
+        if self._shown is None:
+            return
+        base, cited = self._shown.base, self._shown.cited
+        if len(cited) == 1:
+            self.link_opened.emit(page_address(base.id, cited[0][0]))
+            return
+        menu = QMenu(self)
+        menu.setObjectName("citedByMenu")
+        for path, title in cited:
+            action = QAction(title, menu)
+            action.setData(page_address(base.id, path))
+            menu.addAction(action)
+        menu.triggered.connect(self._cited_picked)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.cited.mapToGlobal(self.cited.rect().bottomLeft()))
+
+    def _cited_picked(self, action: QAction) -> None:
+        self.link_opened.emit(str(action.data()))
+
+    def _lay_out(self) -> None:
+        head = Pane("surface", "bottom")
+        head.setFixedHeight(48)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(EDGE, 0, 16, 0)
+        row.setSpacing(8)
+        row.addWidget(self.path, 1)
+        row.addWidget(self.edit)
+        facts = QHBoxLayout()
+        facts.setSpacing(14)
+        facts.addWidget(self.facts)
+        facts.addWidget(self.cited)
+        facts.addStretch(1)
+        self._scroll = DetailScroll(720)
+        inner = self._scroll.column
+        inner.addWidget(self.title)
+        inner.addSpacing(3)
+        inner.addLayout(facts)
+        inner.addSpacing(12)
+        inner.addWidget(self.notice)
+        inner.addWidget(self.view)
+        inner.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addWidget(self._scroll, 1)
+
+
+def _cut(text: str) -> int:
+    """Where the first piece ends: between two blocks, else between two items, else wherever a block ends at last."""
+    size = PIECE
+    while size < len(text):
+        head = text[:size]
+        cut = safe_cut(head) or max((found.start() for found in _ITEM.finditer(head)), default=0)
+        if cut:
+            return cut
+        size *= 2
+    return len(text)
