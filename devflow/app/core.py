@@ -16,6 +16,8 @@ from devflow.agent.engine import Engine
 from devflow.agent.turns import Turns
 from devflow.app.i18n import SYSTEM, translator
 from devflow.app.paths import AppPaths
+from devflow.digest.batch import Workbench
+from devflow.digest.service import Digests
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import DatabaseProblem, NotFound
 from devflow.domain.events import Hub
@@ -58,6 +60,7 @@ class Core:
     conversations: Conversations
     turns: Turns
     extraction: Extraction
+    digests: Digests
     mcp: McpSource
     lock: ProcessLock
     journal: Journal
@@ -106,6 +109,7 @@ async def close_core(core: Core) -> None:
         closing.push_async_callback(core.bases.close)
         closing.push_async_callback(core.mcp.close)
         closing.push_async_callback(core.extraction.close)
+        closing.push_async_callback(core.digests.close)
         closing.push_async_callback(core.turns.close)
         await asyncio.gather(*core.tasks, return_exceptions=True)
 
@@ -147,6 +151,7 @@ async def _build(
     templates = Templates(paths.resources)
     bases = KnowledgeBases(db, paths.cache / "pages")
     journal = Journal(paths.logs / "retrieval")
+    calibration = Calibration(settings)
     mcp = McpSource(McpServers(settings, keys, agent_child=child), settings, hub, environ=environ)
     engine = Engine(
         db=db,
@@ -157,7 +162,7 @@ async def _build(
         templates=templates,
         lookups=Lookups(db, settings, templates, hub, bases, journal),
         bases=bases,
-        calibration=Calibration(settings),
+        calibration=calibration,
         lock=lock,
         home=paths.home,
         sources=mcp,
@@ -170,6 +175,7 @@ async def _build(
             return False
 
     extraction = Extraction(db, models, knowledge, settings, templates=templates, lock=lock, is_local=is_local)
+    bench = Workbench(db, hub, models, templates, calibration, owner=lock.id, locks=paths.locks)
     return Core(
         paths=paths,
         hub=hub,
@@ -185,6 +191,7 @@ async def _build(
         conversations=Conversations(db),
         turns=Turns(engine),
         extraction=extraction,
+        digests=Digests(bench, bases, lock.is_alive),
         mcp=mcp,
         lock=lock,
         translator=translator(paths.resources, language, environ),

@@ -121,6 +121,7 @@ def services_of(core: Core) -> Services:
         conversations=core.conversations,
         turns=core.turns,
         extraction=core.extraction,
+        digests=core.digests,
         mcp=core.mcp,
         data_folder=core.paths.home,
         database=core.paths.database,

@@ -82,9 +82,16 @@ def of_base(session: Session, kb_id: str, limit: int = 20) -> tuple[DigestBatch,
 
 
 def take(
-    unit: Unit, id: str, owner: str, is_alive: Callable[[str | None], bool], again: Collection[FileState] = ()
+    unit: Unit,
+    id: str,
+    owner: str,
+    is_alive: Callable[[str | None], bool],
+    choice: ModelChoice,
+    again: Collection[FileState] = (),
 ) -> DigestBatch | None:
     """Take over a batch whose process is gone or that has ended: what is unfinished waits again, and so does `again`.
+
+    It is asked of `choice` from now on.
 
     None where a living process is at it. Raises `NotFound`.
     """
@@ -94,6 +101,7 @@ def take(
     if row.state == BatchState.RUNNING.value and row.owner is not None and is_alive(row.owner):
         return None
     row.state, row.owner, row.updated_at = BatchState.RUNNING.value, owner, unit.at
+    row.provider_id, row.model = choice.provider_id, choice.model
     states = [state.value for state in (*UNFINISHED, *again)]
     unit.session.execute(
         update(DigestFileRow)
@@ -139,12 +147,12 @@ def spend(unit: Unit, file_id: str, input_tokens: int, output_tokens: int) -> Di
     )
 
 
-def end(unit: Unit, id: str, owner: str, state: BatchState) -> DigestBatch:
-    """End a batch that is this process's; what has not begun or was stopped half way is told as cancelled with it."""
+def end(unit: Unit, id: str, owner: str | None, state: BatchState) -> DigestBatch:
+    """End a running batch that is `owner`'s; what has not begun or was stopped half way is cancelled with it."""
     row = unit.session.get(DigestBatchRow, id)
     if row is None:
         raise NotFound(WHAT, id)
-    if row.owner == owner:
+    if row.owner == owner and row.state == BatchState.RUNNING.value:
         row.state, row.owner, row.updated_at = state.value, None, unit.at
         unit.session.execute(
             update(DigestFileRow)

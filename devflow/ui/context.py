@@ -17,6 +17,7 @@ from devflow.ui.widgets.dialogs import Dialogs
 if TYPE_CHECKING:
     from devflow.agent.conversations import Conversations
     from devflow.agent.turns import Turns
+    from devflow.digest.service import Digests
     from devflow.extraction.service import Extraction
     from devflow.knowledge.projects import Projects
     from devflow.knowledge.samples import Samples
@@ -42,6 +43,7 @@ class Services:
     conversations: Conversations
     turns: Turns
     extraction: Extraction
+    digests: Digests
     mcp: McpSource
     data_folder: Path
     database: Path

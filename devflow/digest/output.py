@@ -1,0 +1,292 @@
+"""What the application writes of a digest: the page, a line in `index.md`, one in `log.md`; each whole or not at all.
+
+Everything blocks: call it on a thread. `guard` is a file whose lock one writer of a knowledge base at a time holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from devflow.digest.answer import Digest, parse_answer
+from devflow.digest.slug import slug_of, stamp_of
+from devflow.domain.errors import UserFacing
+from devflow.domain.ids import now
+from devflow.domain.messages import N_
+from devflow.store.lock import one_at_a_time
+from devflow.wiki import layout
+from devflow.wiki.decoding import decode
+from devflow.wiki.page import read
+from devflow.wiki.paths import OutsideWiki, resolve_wiki_page_path
+from devflow.wiki.walking import walk
+
+NEW = ".devflow-new"
+"""Ends the name of a file that is being written; no such file is a page."""
+HEAD = 4_096
+"""Bytes of a page in which its front matter is looked for."""
+
+_SHA = re.compile(r"^sha256:[ \t]*['\"]?([0-9a-f]{64})\b", re.MULTILINE)
+_INDEX = "index.md"
+
+
+class NotWritten(UserFacing):
+    """The page cannot be written; the knowledge base is as it was."""
+
+    code = "not_written"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page is made from. `source` is relative to the knowledge base, or the file's name."""
+
+    digest: Digest
+    source: str
+    sha256: str
+    model: str
+    at: datetime
+
+    @property
+    def text(self) -> str:
+        fields = {
+            "title": self.digest.title,
+            "source": self.source,
+            "sha256": self.sha256,
+            "created": f"{self.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "model": self.model,
+            "made_by": "digest",
+        }
+        front = "\n".join(f"{name}: {_quoted(value)}" for name, value in fields.items())
+        return f"---\n{front}\n---\n\n{self.digest.markdown}\n"
+
+
+def source_name(root: Path, file: Path) -> str:
+    """The file relative to the knowledge base, with `/`, or its name where it lies elsewhere."""
+    with contextlib.suppress(ValueError, OSError):
+        return file.resolve().relative_to(root).as_posix()
+    return file.name
+
+
+def plan_page(root: Path, source: str, at: datetime, taken: set[str]) -> str:
+    """Where the page will stand, relative to the knowledge base: nowhere that is taken; adds it to `taken`."""
+    base = f"{layout.SESSIONS}{slug_of(source)}-{stamp_of(at)}"
+    for number in range(1, 1_000):
+        page = f"{base}{layout.SUFFIX}" if number == 1 else f"{base}-{number}{layout.SUFFIX}"
+        if page not in taken and not os.path.lexists(root / page):
+            taken.add(page)
+            return page
+    raise NotWritten(N_("There is no free name for the page of {name}."), "", name=source)
+
+
+def write_digest_output(root: Path, page: str, made: Page, guard: Path) -> None:
+    """Write the page, then its lines in the index and the log. Raises `NotWritten`; what is there is never replaced."""
+    with _failures(page), one_at_a_time(guard):
+        _write_new(_inside(root, page), made.text.encode())
+        _list(root, page, made)
+
+
+def list_again(root: Path, page: str, guard: Path) -> None:
+    """The page's lines, where a kill came between the page and them."""
+    with _failures(page), one_at_a_time(guard):
+        text = decode((root / page).read_bytes())
+        if text is not None:
+            _list(root, page, _as_written(page, text))
+
+
+def tidy(root: Path, guard: Path) -> None:
+    """Remove what a kill left half written."""
+    with contextlib.suppress(OSError), one_at_a_time(guard):
+        for folder in (root, root / layout.SESSIONS):
+            for left in folder.glob(f".*{NEW}"):
+                left.unlink(missing_ok=True)
+
+
+def digested(root: Path) -> dict[str, str]:
+    """The page of each digested content: path by the `sha256` in its front matter."""
+    found: dict[str, str] = {}
+    for path in sorted(walk(root).stamps):
+        with contextlib.suppress(OSError), (root / path).open("rb") as file:
+            sha = _sha_in(file.read(HEAD))
+            if sha:
+                found.setdefault(sha, path)
+    return found
+
+
+def sha_of_page(root: Path, page: str) -> str:
+    """The `sha256` of a page's front matter; empty where there is no such page."""
+    with contextlib.suppress(OSError), (root / page).open("rb") as file:
+        return _sha_in(file.read(HEAD))
+    return ""
+
+
+def title_of_page(root: Path, page: str) -> str:
+    """The page's title; its name where it cannot be read."""
+    with contextlib.suppress(OSError):
+        text = decode((root / page).read_bytes())
+        if text is not None:
+            return read(page, text).title
+    return layout.stem(page)
+
+
+def purpose_of(root: Path) -> str:
+    """What the knowledge base is for: `purpose.md` without its heading and comments; empty where nobody says."""
+    with contextlib.suppress(OSError):
+        text = decode((root / "purpose.md").read_bytes())
+        if text is not None:
+            lines = read("purpose.md", text).content.split("\n")
+            return " ".join(" ".join(line for line in lines if not line.startswith("#")).split())
+    return ""
+
+
+def _sha_in(head: bytes) -> str:
+    text = head.decode("utf-8", "ignore").removeprefix("\ufeff").replace("\r\n", "\n")
+    if not text.startswith("---"):
+        return ""
+    found = _SHA.search(text.partition("\n---")[0])
+    return found[1] if found is not None else ""
+
+
+def _as_written(page: str, text: str) -> Page:
+    found = read(page, text)
+    answer = parse_answer(found.content)
+    summary = answer.summary if isinstance(answer, Digest) else ""
+    fields = found.fields
+    try:
+        at = datetime.fromisoformat(fields.get("created", ""))
+    except ValueError:
+        at = now()
+    digest = Digest(found.title, summary, found.content)
+    return Page(digest, fields.get("source", ""), fields.get("sha256", ""), fields.get("model", ""), at)
+
+
+def _inside(root: Path, page: str) -> Path:
+    try:
+        target = resolve_wiki_page_path(root, page)
+    except OutsideWiki as error:
+        raise NotWritten(
+            N_("The folder {folder} leads out of the knowledge base; nothing is written there."),
+            N_("Make it a folder of its own instead of a link."),
+            folder=layout.SESSIONS,
+        ) from error
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def _write_new(target: Path, data: bytes) -> None:
+    """All of it, under a name that nothing had."""
+    new = target.with_name(f".{target.name}{NEW}")
+    _flushed(new, data)
+    try:
+        if os.name == "nt":
+            new.rename(target)  # refuses to replace there
+        else:
+            _link(new, target)
+    finally:
+        new.unlink(missing_ok=True)
+    _flush_folder(target.parent)
+
+
+def _link(new: Path, target: Path) -> None:
+    try:
+        os.link(new, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if os.path.lexists(target):
+            raise FileExistsError(target) from None
+        new.rename(target)
+
+
+def _list(root: Path, page: str, made: Page) -> None:
+    title = _MARKUP.sub(r"\\\g<0>", made.digest.title)
+    _append(root, _INDEX, page, f"- [{title}]({page}): {made.digest.summary}")
+    when = f"{made.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    _append(root, layout.LOG, page, f"- {when} digest: {made.source} → {page} ({made.model})")
+
+
+_MARKUP = re.compile(r"[\\\[\]]")
+
+
+def _append(root: Path, name: str, page: str, line: str) -> None:
+    """Add the line at the end, in the file's own encoding and line ends; every byte that is there stays.
+
+    A link is left alone, for it may lead anywhere; so is a file that cannot be told to be text.
+    """
+    file = root / name
+    if file.is_symlink():
+        return
+    try:
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        raw = f"# {name.removesuffix('.md').capitalize()}\n".encode()
+    text = decode(raw)
+    if text is None or page in text:
+        return
+    end = "\r\n" if "\r\n" in raw.decode(_encoding(raw), "ignore") else "\n"
+    gap = "" if not text or text.endswith("\n") else end
+    if text.strip() and not _ends_in_list(text):
+        gap += end
+    new = file.with_name(f".{name}{NEW}")
+    _flushed(new, raw + f"{gap}{line}{end}".encode(_encoding(raw), "replace"))
+    with contextlib.suppress(OSError):
+        new.chmod(file.stat().st_mode & 0o777)
+    new.replace(file)
+    _flush_folder(root)
+
+
+def _ends_in_list(text: str) -> bool:
+    last = text.rstrip().rpartition("\n")[2]
+    return last.lstrip().startswith(("- ", "* ", "+ "))
+
+
+def _encoding(raw: bytes) -> str:
+    if raw.startswith(b"\xff\xfe"):
+        return "utf-16-le"
+    if raw.startswith(b"\xfe\xff"):
+        return "utf-16-be"
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "gb18030"
+    return "utf-8"
+
+
+def _flushed(file: Path, data: bytes) -> None:
+    with file.open("wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """So that the name outlives a loss of power, too; only POSIX systems can."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            with contextlib.suppress(OSError):
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _quoted(value: str) -> str:
+    """A YAML text in single quotes, on one line."""
+    plain = " ".join(value.split())
+    return "'" + plain.replace("'", "''") + "'"
+
+
+@contextlib.contextmanager
+def _failures(page: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotWritten(
+            N_("The page {page} cannot be written: {reason}."),
+            N_("Free some space, and check that you may write into the knowledge base."),
+            page=page,
+            reason=error.strerror or str(error),
+        ) from error
