@@ -225,6 +225,15 @@ def cut_arguments(server: str, tool: str) -> CutArguments:
     )
 
 
+def silent(server: str, seconds: float) -> Silent:
+    return Silent(
+        N_("{server} sent nothing for {seconds} seconds."),
+        N_("Retry; a large model on this machine may need more time to load."),
+        server=server,
+        seconds=round(seconds),
+    )
+
+
 def no_finish(server: str) -> NoFinish:
     return NoFinish(
         N_("{server} ended the answer without saying that it is complete."),

@@ -8,7 +8,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any, Protocol
 
 from devflow.domain.foreign_json import loads
@@ -201,24 +201,42 @@ class ModelServer(ABC):
     # helpers -------------------------------------------------------------------------------------------------------
 
     async def _attempt(self, body: Mapping[str, Any], answer: Reading) -> AsyncGenerator[StreamEvent, None]:
-        async with self._transport.stream(self._outgoing(self._chat_url, body=body)) as incoming:
+        patience = self._patience()
+        async with self._head(body, patience) as incoming:
             if incoming.status != 200:
                 await self._raise_for(incoming, body)
             kind = incoming.headers.get("content-type", "")
             if "text/html" in kind:
                 raise self._not_an_answer(await _error_body(incoming))
             if self._is_whole(kind):
-                for event in answer.read(await self._whole(incoming)):
+                for event in answer.read(await self._whole(incoming, patience)):
                     yield event
             else:
-                async with aclosing(self._events(incoming.chunks, answer)) as events:
+                async with aclosing(self._events(incoming.chunks, answer, patience)) as events:
                     async for event in events:
                         yield event
         for event in answer.finish():
             yield event
 
-    async def _events(self, chunks: AsyncIterator[bytes], answer: Reading) -> AsyncGenerator[StreamEvent, None]:
-        patience = self._patience()
+    @asynccontextmanager
+    async def _head(self, body: Mapping[str, Any], patience: Patience) -> AsyncGenerator[Incoming, None]:
+        """The answer once its head has come; some servers send that with the first event only, so it counts as one."""
+        await self.prepare()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(patience.first):
+                    asked = self._transport.stream(self._outgoing(self._chat_url, body=body))
+                    incoming = await stack.enter_async_context(asked)
+            except TimeoutError:
+                raise failures.silent(self.config.name, patience.first) from None
+            patience.spent = loop.time() - began
+            yield incoming
+
+    async def _events(
+        self, chunks: AsyncIterator[bytes], answer: Reading, patience: Patience
+    ) -> AsyncGenerator[StreamEvent, None]:
         try:
             async with aclosing(self._source(chunks, patience)) as source:
                 async for event in source:
@@ -246,17 +264,17 @@ class ModelServer(ABC):
             retry_after=retry_after(incoming.headers),
         )
 
-    async def _whole(self, incoming: Incoming) -> str:
+    async def _whole(self, incoming: Incoming, patience: Patience) -> str:
         """A body that is no stream: an error, or the whole answer of a server that does not stream."""
         body = bytearray()
         try:
-            async with asyncio.timeout(self._patience().first):
+            async with asyncio.timeout(patience.first - patience.spent):
                 async for chunk in incoming.chunks:
                     body += chunk
                     if len(body) > sse.EVENT_MAX:
                         raise self._not_an_answer(bytes(body[:_ERROR_BODY_MAX]))
         except TimeoutError:
-            raise failures.cut(self.config.name, "timed out") from None
+            raise failures.silent(self.config.name, patience.first) from None
         text = body.decode("utf-8", "replace")
         if not text.lstrip().startswith("{"):
             parser = sse.SseParser()

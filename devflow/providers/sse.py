@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from devflow.domain.foreign_json import loads
-from devflow.domain.messages import N_
-from devflow.providers.failures import Silent, too_much
+from devflow.providers.failures import silent, too_much
 
 EVENT_MAX = 8 * 1024 * 1024  # characters of one event
 FIRST_EVENT_TIMEOUT = 600.0  # seconds; a local server may have to load the model first
@@ -33,10 +32,14 @@ class SseEvent:
 
 @dataclass(slots=True)
 class Patience:
-    """The watchdog's limits in seconds: to the first data event, and from one to the next (changeable on the way)."""
+    """The watchdog's limits in seconds: to the first data event, and from one to the next (changeable on the way).
+
+    `spent` of the first has gone by when the body begins: the wait for its head.
+    """
 
     first: float = FIRST_EVENT_TIMEOUT
     between: float = EVENT_TIMEOUT
+    spent: float = 0.0
 
 
 class EventTooBig(ValueError):
@@ -70,18 +73,13 @@ async def events(
     parser = parser or SseParser()
     loop = asyncio.get_running_loop()
     allowed = patience.first
-    deadline = loop.time() + allowed
+    deadline = loop.time() + allowed - patience.spent
     while True:
         try:
             async with asyncio.timeout_at(deadline):
                 chunk = await anext(chunks, None)
         except TimeoutError:
-            raise Silent(
-                N_("{server} sent nothing for {seconds} seconds."),
-                N_("Retry; a large model on this machine may need more time to load."),
-                server=server,
-                seconds=round(allowed),
-            ) from None
+            raise silent(server, allowed) from None
         try:
             found = parser.close() if chunk is None else parser.feed(chunk)
         except EventTooBig:

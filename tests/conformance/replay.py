@@ -112,6 +112,9 @@ class Replay(Transport):
         async with aclosing(self._chunks(outgoing, pieces)) as chunks:
             yield Incoming(self._fixture.status, {"content-type": self._fixture.type}, chunks)
 
+    async def prepare(self, url: str) -> None:
+        """Nothing is connected."""
+
     async def _chunks(self, outgoing: Outgoing, pieces: tuple[bytes, ...]) -> AsyncGenerator[bytes, None]:
         for piece in pieces:
             yield piece

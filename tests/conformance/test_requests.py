@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -29,6 +30,7 @@ from devflow.providers.presets import Preset, preset, presets
 from devflow.providers.protocol import Provider
 from devflow.providers.retry import Retry
 from devflow.providers.transport import Transport
+from tests.conformance import replay
 from tests.conformance.fixture import FOLDER, PROTOCOLS, TYPES, read
 from tests.conformance.replay import ADAPTER, AT_ONCE, RESOURCES
 from tests.fakes.raw_server import RawServer
@@ -277,6 +279,17 @@ async def test_what_will_not_pass_by_itself_is_asked_once(
     fail(server, status)
     with pytest.raises(failures.WireFailure):
         await events_of(provider(protocol, server, transport))
+    assert len(server.received) == 1
+
+
+async def test_the_head_of_an_answer_is_waited_for_no_longer_than_its_first_event(
+    protocol: str, server: RawServer, transport: Transport
+) -> None:
+    server.answer(asyncio.Event(), head=False)
+    hasty = replay.provider(protocol, transport, server.origin, {"first_event_timeout": 0.05})
+    with pytest.raises(failures.Silent, match="sent nothing"):
+        await asyncio.wait_for(events_of(hasty), 5)
+    await asyncio.wait_for(server.received[0].gone.wait(), 5)
     assert len(server.received) == 1
 
 
