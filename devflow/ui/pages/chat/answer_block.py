@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from devflow.domain.conversation import MessageState
 from devflow.domain.run import CallState, ToolCall
 from devflow.ui.context import UiContext
+from devflow.ui.models.page_links import PageLinks
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.lines import FoldLine
 from devflow.ui.pages.chat.live_text import LiveText, LiveTexts
@@ -33,6 +34,7 @@ class AnswerBlock(QWidget):
         *,
         live: LiveTexts,
         references: References,
+        pages: PageLinks | None,
         width: int,
         follows: bool,
     ) -> None:
@@ -46,6 +48,7 @@ class AnswerBlock(QWidget):
         self._slots: dict[str, QVBoxLayout] = {}
         self.text: MarkdownView | None = None
         self._references = references
+        self._pages = pages
         self._width = width
         self._follows = follows
         self._column = QVBoxLayout(self)
@@ -77,10 +80,12 @@ class AnswerBlock(QWidget):
                 self._show_thinking(message.reasoning, busy=False)
         self._show_calls(view.calls)
 
-    def show_references(self, references: References) -> None:
-        self._references = references
+    def show_references(self, references: References, pages: PageLinks | None) -> None:
+        """What marks and names of pages in the text lead to."""
+        self._references, self._pages = references, pages
         if self.text is not None:
             self.text.set_references(references)
+            self.text.set_pages(pages)
 
     def append(self, text: str) -> None:
         if self._thinking is not None:
@@ -119,6 +124,7 @@ class AnswerBlock(QWidget):
             self.text.expect_width(self._width)
             self.text.setAccessibleName(self._ctx.t("Answer"))
             self.text.set_references(self._references)
+            self.text.set_pages(self._pages)
             self.text.link_activated.connect(self._acts.open_link)
             place = (self._thinking is not None) + (self._thought_row is not None)
             self._column.insertWidget(place, self.text)

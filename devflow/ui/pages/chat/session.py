@@ -124,7 +124,16 @@ class ChatSession(QObject):
 
     def _base_chosen(self, base: KnowledgeBase) -> None:
         if self.base is None or self.base.id != base.id:
-            self._ctx.tasks.launch(self.take_base(base), what="go on in the chosen knowledge base", owner=self)
+            self._ctx.tasks.launch(self._go_on_in(base), what="go on in the chosen knowledge base", owner=self)
+
+    async def _go_on_in(self, base: KnowledgeBase) -> None:
+        """In its newest conversation; but words that were begun without a message stay, and go with it."""
+        newest = await self._ctx.services.conversations.newest_of(base.id)
+        typed = self._draft or (self.conversation.draft.text if self.conversation else "")
+        if newest is None or (not self.turns and typed.strip()):
+            await self.take_base(base)
+        else:
+            self.open(newest.id)
 
     async def _take_current_base(self) -> None:
         """A new conversation belongs to the current knowledge base."""

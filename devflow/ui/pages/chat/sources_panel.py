@@ -210,7 +210,7 @@ class SourceBlock(QFrame):
         self.title.set_color("text-muted" if gone else "text")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.pos()):
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self._open()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -231,8 +231,7 @@ class SourceBlock(QFrame):
             fill_round(QPainter(self), area, 6, self._ctx.theme.color("surface-hover"))
 
     def _open(self) -> None:
-        item = self.source.item
-        self.opened.emit(f"devflow:entry/{item.ref}" if item.source == "entry" else f"devflow:page/{item.ref}")
+        self.opened.emit(self.source.address)
 
     def _liked(self, on: bool) -> None:
         self.unhelpful.setChecked(False)
@@ -252,6 +251,15 @@ def plain_excerpt(text: str) -> str:
 def reason_words(ctx: UiContext, source: Source) -> str:
     """Where the question's words stand in it; the search's own word where that cannot be told."""
     t = ctx.t
+    if source.item.source == "page":
+        return {
+            "explicit": t("Named in the question"),
+            "title": t("Title match"),
+            "kb_meta": t("About this base"),
+            "recent_synthesis": t("Recent digest"),
+            "filename": t("File name match"),
+            "body": t("Body match"),
+        }.get(source.item.reason, source.item.reason)
     title = source.item.title.casefold()
     if any(term.casefold() in title for term in source.item.matched if term):
         return t("Title match")

@@ -177,6 +177,7 @@ class TurnBlock(QWidget):
             self._answer_column.removeWidget(old)
             old.hide()
             old.deleteLater()
+        references, pages = {**self._references, **self.turn.marks()}, self.turn.page_links()
         for place, view in enumerate(self.turn.answers):
             block = self.answers.get(view.message.id)
             if block is None:
@@ -185,14 +186,15 @@ class TurnBlock(QWidget):
                     self._acts,
                     view,
                     live=self._live,
-                    references=self._references,
+                    references=references,
+                    pages=pages,
                     width=self._width,
                     follows=place > 0,
                 )
                 self.answers[view.message.id] = block
                 self._answer_column.insertWidget(place, block)
                 continue
-            block.show_references(self._references)
+            block.show_references(references, pages)
             if block.view != view:
                 block.show_view(view)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from devflow.domain.conversation import Message, MessageState, Path, Role, Siblings
@@ -10,6 +10,9 @@ from devflow.domain.next_step import LIMITS
 from devflow.domain.receipt import Receipt
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import ACTIVE_STATES, OPEN_STATES, CallState, Run, RunState, ToolCall
+from devflow.ui.models.page_links import AnswerLinks, page_address
+
+_READS_PAGES = frozenset({"query_knowledge_base", "list_knowledge_base_pages"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +26,30 @@ class AnswerView:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An entry or page that a turn was given, with the receipt its feedback belongs to."""
+    """An entry or page that a turn was given, with the receipt its feedback belongs to. `kb_id`: whose page it is."""
 
     item: InjectedItem
     receipt_id: str
     verdict: int = 0
+    kb_id: str = ""
 
     @property
     def label(self) -> str:
         """`K1`, or `P1` for a page (numbered `1` in the prompt)."""
         return self.item.number if self.item.source == "entry" else f"P{self.item.number}"
 
+    @property
+    def address(self) -> str:
+        """Where the window shows it."""
+        ref = self.item.ref
+        return f"devflow:entry/{ref}" if self.item.source == "entry" else page_address(self.kb_id, ref)
+
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
     """One user message, what was looked up for it, and its answers. `run` is the one whose answers are shown, or one
     that was to answer anew and has ended without a word: then the former answers are shown, and its end below them.
-    `in_base`: the conversation has a knowledge base.
+    `kb_id`: the conversation's knowledge base.
     """
 
     user: Message
@@ -47,7 +57,7 @@ class TurnView:
     answers: tuple[AnswerView, ...] = ()
     run: Run | None = None
     receipts: tuple[Receipt, ...] = ()
-    in_base: bool = False
+    kb_id: str | None = None
 
     @property
     def open_run(self) -> bool:
@@ -85,8 +95,35 @@ class TurnView:
         for receipt in self.receipts:
             for item in (*_items(receipt.library), *_items(receipt.pages)):
                 verdict = receipt.feedback.get(item.ref, 0)
-                found[item.source, item.ref] = Source(item, receipt.id, verdict)
+                found[item.source, item.ref] = Source(item, receipt.id, verdict, self.kb_id or "")
         return tuple(sorted(found.values(), key=lambda source: source.item.source != "entry"))
+
+    def marks(self) -> dict[str, tuple[str, str]]:
+        """The marks that mean something in this turn alone: `P1`, and `1` as the prompt numbers it → (address, title).
+
+        Of two lookups that number differently the newest speaks.
+        """
+        marks: dict[str, tuple[str, str]] = {}
+        for receipt in self.receipts:
+            for item in _items(receipt.pages):
+                place = (page_address(self.kb_id or "", item.ref), item.title)
+                marks[item.number], marks[f"P{item.number}"] = place, place
+        return marks
+
+    def page_links(self) -> AnswerLinks | None:
+        """What the pages that its answers name are held against; None where no page was looked for."""
+        lookups = [receipt.pages for receipt in self.receipts]
+        if self.kb_id is None or not any(isinstance(each, Injected | NothingFound) for each in lookups):
+            return None
+        given = frozenset(item.ref for lookup in lookups for item in _items(lookup))
+        return AnswerLinks(self.kb_id, given, "\n".join(self._read()))
+
+    def _read(self) -> Iterator[str]:
+        """What tools brought: a page that one of them told of is none that the answer made up."""
+        for answer in self.answers:
+            for call in answer.calls:
+                if call.tool in _READS_PAGES:
+                    yield call.result
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +158,7 @@ def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
         receipts.setdefault(receipt.run_id, []).append(receipt)
     wordless = _wordless_run(loaded)
     turns: list[TurnView] = []
-    in_base = path.conversation.kb_id is not None
+    kb_id = path.conversation.kb_id
     for user, answers in _grouped(path.messages):
         shown = _run_shown(answers, runs, by_question.get(user.id, []))
         views = tuple(
@@ -130,7 +167,7 @@ def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
         given = tuple(receipts.get(shown.id, ())) if shown is not None else ()
         if wordless is not None and wordless.user_message_id == user.id:
             shown = wordless
-        turns.append(TurnView(user, path.siblings.get(user.id), views, shown, given, in_base))
+        turns.append(TurnView(user, path.siblings.get(user.id), views, shown, given, kb_id))
     return tuple(turns)
 
 
@@ -139,7 +176,7 @@ def lookup_words(turn: TurnView) -> LookupWords:
     if not turn.receipts:
         if not turn.working:
             return LookupWords("hidden")
-        return LookupWords("searching_pages" if turn.in_base else "searching")
+        return LookupWords("searching_pages" if turn.kb_id is not None else "searching")
     newest = turn.receipts[-1]
     entries, pages = _items(newest.library), _items(newest.pages)
     if entries or pages:
