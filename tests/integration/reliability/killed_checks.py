@@ -46,6 +46,7 @@ async def check(folder: Path, conversation_id: str, model: Model, requests: Sequ
             raise Lost(f"integrity_check says {found}")
     async with opened(home, background=True) as core:
         rows = await core.db.read(lambda session: _rows(session, conversation_id))
+        rules = (await core.settings.get("tool_rules")).get("rules", [])
         titles = [entry.title for entry in (await core.knowledge.knowledge_list(statuses=frozenset(Status))).entries]
         again = await _seen_again(core)
     if left := [file.name for file in home.locks.glob("*.lock")]:
@@ -58,6 +59,7 @@ async def check(folder: Path, conversation_id: str, model: Model, requests: Sequ
     _texts_are_what_was_sent(rows, model)
     effects = _each_effect_at_most_once(rows, ledger)
     _only_what_was_allowed(rows, ledger)
+    _no_rule_but_those_given(rules, ledger)
     _files_tell_the_same(folder, rows, titles, again)
     for request in requests:
         _well_formed(request)
@@ -167,20 +169,37 @@ def _never_ran(call: ToolCall) -> bool:
 
 
 def _only_what_was_allowed(rows: Rows, ledger: Sequence[dict[str, Any]]) -> None:
-    """Each effect of a tool that asks had exactly the arguments and the preview that a human had said yes to before."""
+    """Each effect of a tool that asks had exactly the arguments and the preview that a human had said yes to before, or
+    a rule for its file that a human had given before.
+    """
     allowed: set[tuple[int, str]] = set()
+    ruled: set[tuple[str, str]] = set()
     denied = {line["decided"] for line in ledger if "decided" in line and not line["allow"]}
     for line in ledger:
         if "over_a_change" in line:
             raise Lost(f"effect {line['over_a_change']} went over a file that had changed since its diff was shown")
         if line.get("decides") is not None and line["allow"]:
             allowed.add((line["decides"], line["shown"]))
+        if "rules" in line:
+            ruled.add((line["tool"], line["path"]))
         asked = line.get("began") is not None and line["tool"] in ASKS_FIRST
-        if asked and (line["began"], line["shown"]) not in allowed:
+        if asked and (line["began"], line["shown"]) not in allowed and _target(rows, line["began"]) not in ruled:
             raise Lost(f"effect {line['began']} ran with what nobody had allowed")
     for mark, call in rows.by_mark.items():
         if mark in denied and call.state is not CallState.DENIED:
             raise Lost(f"call {mark} was denied, and is {call.state}")
+
+
+def _target(rows: Rows, mark: int) -> tuple[str, str | None]:
+    call = rows.by_mark[mark]
+    return call.tool, json.loads(call.arguments).get("path")
+
+
+def _no_rule_but_those_given(rules: Sequence[dict[str, Any]], ledger: Sequence[dict[str, Any]]) -> None:
+    given = {(line["tool"], line["path"]) for line in ledger if "rules" in line}
+    for rule in rules:
+        if (rule["tool"], rule["pattern"]) not in given:
+            raise Lost(f"a rule that nobody gave: {rule}")
 
 
 def _files_tell_the_same(folder: Path, rows: Rows, titles: Sequence[str], again: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from devflow.agent import reply as reply_module
 from devflow.agent.turns import Decision
@@ -187,7 +187,12 @@ class Human:
             edited = call.arguments.replace("as asked", "as edited")
             self._ledger.note(edits=mark_of(call.arguments))
             await self._tell(call, Decision(True, arguments=edited, shown=shown))
-        elif choice < 0.5:
+        elif choice < 0.4:
+            scope: Literal["conversation", "always"] = self._random.choice(("conversation", "always"))
+            self._ledger.note(rules=mark_of(call.arguments), tool=call.tool, path=(call.preview or {}).get("path"))
+            untrusted = self._random.random() < 0.5
+            await self._tell(call, Decision(True, shown=shown, scope=scope, after_untrusted=untrusted))
+        elif choice < 0.55:
             twice = Decision(True, shown=shown)
             await asyncio.gather(self._tell(call, twice), self._tell(call, twice))
         else:
