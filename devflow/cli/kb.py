@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from devflow.cli import kb_digest
 from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Acts, Parser
 from devflow.domain.errors import InvalidInput, Refused
@@ -41,6 +42,7 @@ def add(parser: Parser) -> None:
     search.add_argument("--limit", metavar="N", type=int, default=6)
     for parser_ in (pages, search):
         parser_.add_argument("--kb", metavar="KB", help="another than the current one: its folder, its name, or its id")
+    kb_digest.add(acts, _chosen)
 
 
 async def _list(core: Core, args: Namespace, output: Output) -> int:

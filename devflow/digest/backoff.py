@@ -10,6 +10,11 @@ from dataclasses import dataclass
 
 from devflow.domain.errors import ProviderFailed
 
+PASSING = frozenset(
+    {"unreachable", "server_error", "stream_cut", "silent", "no_finish", "cut_arguments", "not_an_answer"}
+)
+"""Codes of failures after which the very same request may well work; a refused key or a missing model stays."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -65,7 +70,7 @@ class Backoff:
         """Whether the file is tried once more after that many rate limits and other failures."""
         if failure.code == "rate_limited":
             return limited < self.pace.tries_limited and (asked_for(failure) or 0.0) <= self.pace.longest
-        return failure.retryable and failed < self.pace.tries_failed
+        return failure.code in PASSING and failed < self.pace.tries_failed
 
     def _pause(self, failed: int) -> float:
         return min(self.pace.cap, self.pace.base * 2.0 ** (failed - 1)) * (0.5 + self.pace.jitter() / 2)

@@ -13,7 +13,8 @@ from devflow.domain.text.hidden import hidden_characters
 SLUG_BYTES = 120
 """Of UTF-8; with the stamp it stays below what file systems take (255)."""
 
-_UNSAFE = re.compile(r"[\s<>:\"/\\|?*\[\]#^(){}`'.,;!&$%~=+@\ud800-\udfff]+")
+_UNSAFE = re.compile(r"[\s<>:\"/\\|?*\[\]#^(){}`'.,;!&$%~=+@（）《》〈〉“”‘’「」【】、，。；：？！…\ud800-\udfff]+")
+"""What file systems refuse, what ends a reference to a page in an answer, and punctuation at large."""
 _DASHES = re.compile(r"-{2,}")
 
 
