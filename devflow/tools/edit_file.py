@@ -15,7 +15,8 @@ from devflow.tools.writing import WritingTool
 TEXT_MAX = 200_000  # characters of either text
 _NAMED_LINES = 10
 _COMPARED_LINES = 2_000
-_COMPARED_CHARS = 300  # of a line, where lines are compared
+_COMPARED_CHARS = 120  # of a line, where lines are compared
+_COMPARED_CLOSELY = 500  # lines: a hostile one takes some milliseconds
 
 
 class EditFile(WritingTool):
@@ -86,21 +87,25 @@ def _hint(text: str, wanted: str) -> str:
 
 def _with_other_white_space(lines: list[str], words: list[list[str]]) -> int:
     """The line, from 1, at which the passage's words stand in these lines; blank lines do not count. 0: nowhere."""
-    there = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
-    for start in range(len(there) - len(words) + 1):
-        if all(there[start + at][1] == line for at, line in enumerate(words)):
-            return there[start][0]
-    return 0
+    there = [(number, " ".join(line.split())) for number, line in enumerate(lines, 1) if line.strip()]
+    text, passage = ("\n".join(("", *part, "")) for part in ((line for _, line in there), map(" ".join, words)))
+    at = text.find(passage)  # line by line would be quadratic where lines are alike
+    return there[text.count("\n", 0, at)][0] if at >= 0 else 0
 
 
 def _nearest(lines: list[str], first: str) -> int:
     """The number, from 1, of the line most like `first`; 0 where none is like it."""
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(first[:_COMPARED_CHARS])
-    best, found = 0.6, 0
+    best, found, closely = 0.6, 0, 0
     for number, line in enumerate(lines[:_COMPARED_LINES], 1):
         matcher.set_seq1(" ".join(line.split())[:_COMPARED_CHARS])
-        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
+        if matcher.real_quick_ratio() <= best or matcher.quick_ratio() <= best:
+            continue
+        closely += 1
+        if closely > _COMPARED_CLOSELY:
+            break
+        if (ratio := matcher.ratio()) > best:
             best, found = ratio, number
     return found
 

@@ -26,7 +26,8 @@ def outcome_of(answer: Mapping[str, Any], server: str) -> ToolOutcome:
     structured = answer.get("structuredContent")
     if structured is not None and not _is_said(structured, parts):
         parts.append(_json(structured))
-    text = _within(with_hidden_shown("\n".join(part for part in parts if part)), RESULT_MAX)
+    text = _within("\n".join(part for part in parts if part), RESULT_MAX)  # first: it may be megabytes
+    text = _within(with_hidden_shown(text), RESULT_MAX)
     if answer.get("isError") is True:
         said = " ".join(text.split())
         short = f"{said[:_ERROR_MAX].rstrip()} […]" if len(said) > _ERROR_MAX else said

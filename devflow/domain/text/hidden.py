@@ -16,8 +16,16 @@ _HIDDEN = re.compile(
 _BREAKING = re.compile("\r(?!\n)|[\u2028\u2029\ud800-\udfff\ufdd0-\ufdef]")
 """What some readers take for a line end and others do not: it could hide the rest of a line, or make a line of it."""
 
-_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{2,6}\U000e007f")
-"""The flags of England, Scotland and Wales are spelled with tags, and are seen."""
+_FLAG = re.compile(
+    "\U0001f3f4\U000e0067\U000e0062(?:"
+    "\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073"
+    ")\U000e007f"
+)
+"""The flags of England, Scotland and Wales are spelled with tags, and are seen. Other tags behind a flag are not."""
+_FLAG_BASE = "\U0001f3f4"
+_HIDDEN_OR_FLAG = re.compile(f"{_FLAG.pattern}|{_HIDDEN.pattern}")
+_SPELLED_OR_FLAG = re.compile(f"{_FLAG.pattern}|{_HIDDEN.pattern}|{_BREAKING.pattern}")
+"""One pass each: text from outside may be flags throughout. Of these only a flag has more than one character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +43,15 @@ class Hidden:
 
 def hidden_characters(text: str) -> tuple[Hidden, ...]:
     """Those in `text`, in order. Joiners inside words and emoji (U+200C, U+200D) are part of what is seen."""
-    flags = [match.span() for match in _FLAG.finditer(text)] if "\U0001f3f4" in text else []
-    found = (Hidden(match.start(), match.group()) for match in _HIDDEN.finditer(text))
-    return tuple(hidden for hidden in found if not any(start <= hidden.start < end for start, end in flags))
+    found = (_HIDDEN_OR_FLAG if _FLAG_BASE in text else _HIDDEN).finditer(text)
+    return tuple(Hidden(match.start(), match.group()) for match in found if len(match.group()) == 1)
 
 
 def with_hidden_shown(text: str) -> str:
     """The text with hidden characters, and line ends that are none everywhere, spelled out: `\\x1b`, `\\u202e`."""
-    places = {hidden.start for hidden in hidden_characters(text)}
-    places.update(match.start() for match in _BREAKING.finditer(text))
-    if not places:
+    if not _HIDDEN.search(text) and not _BREAKING.search(text):
         return text
-    return "".join(_spelled(char) if place in places else char for place, char in enumerate(text))
+    return _SPELLED_OR_FLAG.sub(lambda match: _spelled(match[0]) if len(match[0]) == 1 else match[0], text)
 
 
 def _spelled(char: str) -> str:

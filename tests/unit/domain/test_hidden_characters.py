@@ -1,5 +1,7 @@
 """Characters that nobody sees and every model reads."""
 
+import time
+
 import pytest
 
 from devflow.domain.text.hidden import hidden_characters, with_hidden_shown
@@ -47,3 +49,21 @@ def test_hidden_characters_are_spelled_and_what_is_seen_stays() -> None:
     shown = "a\\x1b[31m\\u202eb\\u2028c\\x0dd\\x85e\\U000e0041 \u3000写锁\t\r\n\U0001f468\u200d\U0001f469"
     assert with_hidden_shown(text) == shown
     assert with_hidden_shown(shown) == shown
+
+
+def test_tags_behind_a_flag_that_is_none_are_hidden() -> None:
+    assert len(hidden_characters("\U0001f3f4\U000e0072\U000e0075\U000e006e\U000e007f")) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f" * 20_000, id="flags"),
+        pytest.param("\u202e" * 140_000, id="direction"),
+    ],
+)
+def test_a_text_of_nothing_but_odd_characters_takes_no_time_worth_naming(text: str) -> None:
+    began = time.process_time()
+    with_hidden_shown(text)
+    hidden_characters(text)
+    assert time.process_time() - began < 3

@@ -1,6 +1,7 @@
 """Names, schemas and answers of foreign servers, made fit for a model."""
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -108,3 +109,12 @@ def test_an_error_is_a_failure_with_its_words() -> None:
 @given(st.integers(min_value=0, max_value=3 * RESULT_MAX))
 def test_a_result_is_bounded(size: int) -> None:
     assert len(outcome_of({"content": [{"type": "text", "text": "x" * size}]}, "it").text) <= RESULT_MAX + 100
+
+
+def test_megabytes_of_hidden_characters_are_cut_before_they_are_spelled() -> None:
+    """The answer is read on the window's loop."""
+    began = time.process_time()
+    outcome = outcome_of({"content": [{"type": "text", "text": "\u202e" * 2_600_000}]}, "it")
+    assert time.process_time() - began < 1
+    assert len(outcome.text) <= RESULT_MAX + 100
+    assert outcome.text.startswith("\\u202e")
