@@ -315,7 +315,12 @@ class Handler(BaseHTTPRequestHandler):
             self._json(200, found)
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        length = int(self.headers.get("Content-Length", 0))
+        data = self.rfile.read(length)
+        if len(data) < length:  # the client was killed in the middle of its request
+            self.close_connection = True
+            return
+        body = json.loads(data or b"{}")
         if not self._authorised():
             return
         if not self.path.endswith(self.endpoint):
