@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import statistics
 import sys
 import tempfile
 import time
@@ -19,6 +20,7 @@ from tests.conformance.addresses import ENDPOINTS, cases
 from tests.conformance.fixture import PROTOCOLS, fixtures
 from tests.conformance.quits import Quits
 from tests.conformance.replay import at_every_byte, whole, with_crlf
+from tests.conformance.stops import measured
 
 MODES = (("whole", whole), ("every byte", at_every_byte), ("crlf", with_crlf))
 
@@ -60,6 +62,18 @@ def addresses() -> int:
     return wrong
 
 
+async def stops(count: int) -> int:
+    """Stop so many streams of each protocol; returns how many protocols have a median of 100 ms or more."""
+    wrong = 0
+    for protocol in PROTOCOLS:
+        ended, closed = await measured(protocol, count)
+        for what, times in (("stream ended", ended), ("connection closed at the server", closed)):
+            median, slowest = statistics.median(times) * 1000, max(times) * 1000
+            print(f"{protocol:10} {count} stops: {what:31}  median {median:6.1f} ms, slowest {slowest:6.1f} ms")
+        wrong += statistics.median(closed) >= 0.1
+    return wrong
+
+
 async def quits(count: int) -> int:
     """Quit in mid-stream so many times, in a folder of its own; returns how often something was left."""
     began = time.monotonic()
@@ -77,8 +91,8 @@ async def quits(count: int) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance")
-    parser.add_argument("what", nargs="?", choices=["all", "streams", "addresses", "quits"], default="all")
-    parser.add_argument("which", nargs="?", default="", help="a protocol, part of a name, or how many quits")
+    parser.add_argument("what", nargs="?", choices=["all", "streams", "addresses", "stops", "quits"], default="all")
+    parser.add_argument("which", nargs="?", default="", help="a protocol, part of a name, or how many")
     args = parser.parse_args()
     wrong = 0
     if args.what in ("all", "streams"):
@@ -86,6 +100,8 @@ def main() -> int:
         wrong += asyncio.run(streams(protocols, "" if protocols else args.which))
     if args.what in ("all", "addresses"):
         wrong += addresses()
+    if args.what == "stops":
+        wrong += asyncio.run(stops(int(args.which or 50)))
     if args.what == "quits":
         wrong += asyncio.run(quits(int(args.which or 50)))
     return 1 if wrong else 0

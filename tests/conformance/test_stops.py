@@ -8,7 +8,6 @@ import gc
 import statistics
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,11 @@ from devflow.app.core import opened
 from devflow.app.paths import app_paths
 from devflow.domain.events import TextArrived
 from devflow.domain.provider import ProviderDraft
-from devflow.domain.request import TextChunk
 from devflow.domain.run import RunState
-from devflow.providers.protocol import Provider
 from devflow.providers.transport import Transport
-from tests.conformance.fixture import FOLDER, PROTOCOLS, TYPES, read
+from tests.conformance.fixture import PROTOCOLS, TYPES
 from tests.conformance.replay import ADAPTER, provider
-from tests.fakes.raw_server import RawServer, Received
+from tests.fakes.raw_server import RawServer
 from tests.fakes.requests import chat
 
 POOL = 4
@@ -44,39 +41,6 @@ async def transport() -> AsyncIterator[Transport]:
     running = Transport(connections=POOL)
     yield running
     await running.aclose()
-
-
-def whole(protocol: str) -> bytes:
-    return read(protocol, FOLDER / protocol / "plain-text.txt").body(0)
-
-
-def beginning(protocol: str) -> bytes:
-    """A stream up to some text, after which the server says nothing for ever."""
-    return read(
-        protocol, FOLDER / protocol / "no-finish.txt" if protocol != "ollama" else FOLDER / "ollama/no-done.txt"
-    ).body(0)
-
-
-async def text_of(asked: Provider) -> str:
-    async with aclosing(asked.stream(chat())) as events:
-        return "".join([event.text async for event in events if isinstance(event, TextChunk)])
-
-
-async def begin(protocol: str, server: RawServer, asked: Provider) -> tuple[asyncio.Task[str], Received]:
-    """A step of which some text has arrived, and its request."""
-    server.answer(beginning(protocol), asyncio.Event(), kind=TYPES[protocol])
-    seen = asyncio.Event()
-
-    async def listen() -> str:
-        async with aclosing(asked.stream(chat())) as events:
-            async for _ in events:
-                seen.set()
-        return ""
-
-    number = len(server.received) + 1
-    task = asyncio.create_task(listen())
-    await asyncio.wait_for(seen.wait(), 5)
-    return task, await server.wait_for(number)
 
 
 async def test_twenty_double_stops_with_a_pool_of_four_and_a_request_succeeds(
