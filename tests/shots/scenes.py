@@ -10,6 +10,7 @@ from tests.shots.commands import chat_command, chat_command_running, chat_shell
 from tests.shots.library import editor, inbox, inbox_rejected, library, library_search, put_away
 from tests.shots.settings import providers, put_servers_away, tools
 from tests.shots.stage import Stage
+from tests.shots.wiki import chat_completion, chat_pages, wiki, wiki_search
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +84,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("chat-command-running", chat_command_running),
     Scene("chat-shell", chat_shell),
     Scene("chat-mcp", mcp.card),
+    Scene("wiki", wiki),
+    Scene("wiki-search", wiki_search),
+    Scene("chat-completion", chat_completion),
+    Scene("chat-pages", chat_pages),
 )

@@ -80,7 +80,7 @@ class WikiLinks:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLinks:
-    """The pages that an answer names, held against those it was `given` (seed §10.5); `read` is what its tools told."""
+    """The pages that an answer names, held against those it was `given` (seed §10.5). `read`: what those and tools say."""
 
     kb_id: str
     given: frozenset[str]

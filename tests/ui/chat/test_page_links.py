@@ -72,6 +72,18 @@ async def test_a_page_that_was_not_found_is_marked_and_leads_nowhere(
         assert doubted(chat).split() == ["wiki/topics/made-up.md?", "另一篇?", "wiki/third.md?", "P9?"]
 
 
+async def test_a_page_that_a_given_page_names_is_none_that_was_made_up(
+    open_chat: OpenChat, server: OpenAIServer, tmp_path: Path
+) -> None:
+    async with open_chat(server) as chat:
+        folder = write(tmp_path / "kb", {"wiki/a.md": "# 多 agent 分工\n\n参见 [[wiki/b.md]]", "wiki/b.md": "# 别的"})
+        await open_base(chat, folder)
+        server.script("参见 [[wiki/b.md]] 与 wiki/c.md。")
+        await chat.asked(QUESTION)
+        assert list(links(chat)) == ["[[wiki/b.md]]"]
+        assert doubted(chat) == "wiki/c.md?"
+
+
 async def test_without_a_knowledge_base_paths_are_just_words(open_chat: OpenChat, server: OpenAIServer) -> None:
     async with open_chat(server) as chat:
         server.script("写进 wiki/notes.md 吧。")

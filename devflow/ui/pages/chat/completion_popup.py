@@ -77,7 +77,7 @@ class CompletionPopup(QFrame):
 
     def step(self, by: int) -> None:
         """Move the choice; beyond either end it comes in again at the other."""
-        rows = self.model.rowCount()
+        rows = max(1, self.model.rowCount())
         row = (self.list.currentIndex().row() + by) % rows
         self.list.setCurrentIndex(self.model.index(row, 0))
         page = self.current
@@ -139,7 +139,6 @@ class _OfferedDelegate(RowDelegate):
             return
         height = row.rect.height()
         row.icon(row.left - 2, (height - 16) / 2, "file", "text-muted")
-        middle = row.left + (row.right - row.left) * 0.56
-        end = row.text(row.left + 22, 0, height, page.title, "ui", until=middle)
-        start = max(end + 12, middle - 60)
-        row.text(start, 0, height, page.path.removeprefix("wiki/"), "code-small", "text-faint", middle=True)
+        middle = row.left + (row.right - row.left) * 0.5
+        row.text(row.left + 22, 0, height, page.title, "ui", until=middle)
+        row.text(middle + 12, 0, height, page.path.removeprefix("wiki/"), "code-small", "text-faint", middle=True)

@@ -119,7 +119,10 @@ class TurnView:
         return AnswerLinks(self.kb_id, given, "\n".join(self._read()))
 
     def _read(self) -> Iterator[str]:
-        """What tools brought: a page that one of them told of is none that the answer made up."""
+        """What it was told of beside: a page that a given page or a tool names is none that the answer made up."""
+        for receipt in self.receipts:
+            for item in _items(receipt.pages):
+                yield item.excerpt
         for answer in self.answers:
             for call in answer.calls:
                 if call.tool in _READS_PAGES:

@@ -58,7 +58,7 @@ class BasePane(Pane):
         self.found = Button(ctx, t("Set up a new one…"), variant="ghost")
         self.found.setObjectName("initKbButton")
         title = QHBoxLayout()
-        title.setContentsMargins(16, 0, 16, 2)
+        title.setContentsMargins(16, 0, 16, 3)
         title.addWidget(self._title)
         foot = QVBoxLayout()
         foot.setContentsMargins(12, 8, 12, 12)

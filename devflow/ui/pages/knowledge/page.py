@@ -63,6 +63,8 @@ class KnowledgePage(QWidget):
         await self.wiki.ready
         if not self._turned and (await self._ctx.services.settings.get(GROUP)).get("side") == "wiki":
             self._show(WIKI)
+            if self.isVisible():
+                self.wiki.activate()  # the keyboard was given to the side that is hidden now
 
     def _choose(self, side: int) -> None:
         self._show(side)

@@ -13,7 +13,7 @@ from devflow.ui.models.moments import local_now, moment
 from devflow.ui.models.page_links import WikiLinks, page_address
 from devflow.ui.models.page_reading import PageShown
 from devflow.ui.models.page_words import changed_at, problem_words
-from devflow.ui.widgets import Button, ElidedLabel, Label, MarkdownView, NoticeStrip, Pane
+from devflow.ui.widgets import Button, ElidedLabel, Label, MarkdownView, NoticeStrip, Pane, Paragraph
 from devflow.ui.widgets.entry_parts import Link
 from devflow.ui.widgets.entry_text import EDGE, PIECE, DetailScroll
 from devflow.ui.widgets.markdown.stream import safe_cut
@@ -44,10 +44,11 @@ class PageDetail(Pane):
         self.edit = Button(ctx, t("Open in editor"), variant="ghost", icon="pencil")
         self.edit.setObjectName("openInEditorButton")
         self.edit.clicked.connect(self._open_in_editor)
-        self.title = Label("", "page-title", wrap=True)
+        self.title = Paragraph(ctx, "", role="page-title", color="text")
         self.title.setObjectName("pageTitle")
         self.facts = Label("", "small", "muted")
         self.facts.setObjectName("pageFacts")
+        self.facts.setFixedHeight(18)
         self.cited = Link(ctx)
         self.cited.setObjectName("citedByLink")
         self.cited.clicked.connect(self._open_cited)
@@ -153,10 +154,11 @@ class PageDetail(Pane):
         facts.addStretch(1)
         self._scroll = DetailScroll(720)
         inner = self._scroll.column
-        inner.addWidget(self.title)
         inner.addSpacing(3)
+        inner.addWidget(self.title)
+        inner.addSpacing(4)
         inner.addLayout(facts)
-        inner.addSpacing(12)
+        inner.addSpacing(14)
         inner.addWidget(self.notice)
         inner.addWidget(self.view)
         inner.addStretch(1)

@@ -25,7 +25,7 @@ class SideSwitch(QWidget):
             self.parts.part(side).setObjectName(name)
         self.parts.chosen.connect(self.chosen)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 9, 12, 9)
+        column.setContentsMargins(12, 9, 12, 10)
         column.addWidget(self.parts)
 
     def show_side(self, side: int) -> None:

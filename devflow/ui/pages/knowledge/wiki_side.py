@@ -167,6 +167,7 @@ class WikiSide(QWidget):
 
     def _show_bases(self, known: tuple[KnowledgeBase, ...], there: dict[KnowledgeBase, bool]) -> None:
         items = [BaseItem(base, there[base], self._counts.get(base.id), base.id == self._current) for base in known]
+        items.sort(key=lambda item: not item.there)
         self.bases.show_bases(items, self._base.id if self._base is not None else None)
 
     async def _count(self, known: tuple[KnowledgeBase, ...], there: dict[KnowledgeBase, bool]) -> None:
