@@ -20,6 +20,7 @@ from devflow.domain.run import RunState
 from devflow.providers.transport import Transport
 from tests.conformance.fixture import PROTOCOLS, TYPES
 from tests.conformance.replay import ADAPTER, provider
+from tests.conformance.stops import begin, beginning, text_of, whole
 from tests.fakes.raw_server import RawServer
 from tests.fakes.requests import chat
 
