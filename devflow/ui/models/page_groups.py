@@ -40,8 +40,9 @@ class Listing:
     all_pages: tuple[PageRow, ...] = field(default=(), compare=False)
 
     @property
-    def count(self) -> int:
-        return sum(len(group.pages) for group in self.groups if group.key != SKIPPED)
+    def readable(self) -> int:
+        """How many pages there are, without those that are skipped."""
+        return self.progress.pages - len(self.progress.skipped)
 
 
 def list_pages(index: PageIndex, query: str, order: str) -> Listing:

@@ -80,7 +80,10 @@ class WikiLinks:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLinks:
-    """The pages that an answer names, held against those it was `given` (seed §10.5). `read`: what those and tools say."""
+    """The pages that an answer names, held against those it was `given` (seed §10.5).
+
+    `read` is what those pages and the answer's tools say: what is named there was not made up.
+    """
 
     kb_id: str
     given: frozenset[str]

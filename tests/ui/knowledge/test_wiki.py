@@ -194,12 +194,40 @@ async def test_what_changes_in_the_folder_shows_while_one_looks(desk: Desk, tmp_
 
 
 @at_the_desk
+async def test_a_page_that_changes_while_it_is_read_stays_at_the_place(desk: Desk, tmp_path: Path) -> None:
+    long = "# Long\n\n" + "\n\n".join(f"Paragraph {number} of a long page." for number in range(300))
+    folder = tmp_path / "kb"
+    await opened(desk, folder, {"wiki/long.md": long})
+    await eventually(lambda: shown(desk) == "Long" and "Paragraph 299" in view(desk).toPlainText())
+    bar = desk.wiki.detail._scroll.verticalScrollBar()
+    await eventually(lambda: bar.maximum() > 3_000)
+    bar.setValue(2_500)
+    write(folder, {"wiki/long.md": long + "\n\nOne more."})
+    await desk.wiki._reader.ask()
+    await eventually(lambda: "One more." in view(desk).toPlainText() and bar.value() == 2_500)
+
+
+@at_the_desk
+async def test_the_keyboard_chooses_a_base_and_is_not_called_back_meanwhile(desk: Desk, tmp_path: Path) -> None:
+    await desk.core.bases.open(write(tmp_path / "cats", {"wiki/cat.md": "# Cat"}))
+    await opened(desk, tmp_path / "notes")
+    await eventually(lambda: hands.current_row("kbList") == "notes")
+    bases = desk.find(QListView, "kbList")
+    QTest.keyClick(bases, Key.Key_Up)
+    await desk.wiki._reader.ask()
+    assert hands.current_row("kbList") == "cats"
+    QTest.keyClick(bases, Key.Key_Return)
+    await eventually(lambda: titles(desk) == ["wiki", "Cat"])
+
+
+@at_the_desk
 async def test_what_cannot_be_a_page_is_listed_with_the_reason(desk: Desk, tmp_path: Path) -> None:
     folder = write(tmp_path / "kb", {"wiki/good.md": "# Good"})
     (folder / "wiki/huge.md").write_bytes(b"x" * 5_000_001)
     (folder / "wiki/picture.md").write_bytes(b"\x00\x01\x02\xff\xfe" * 20)
     await opened(desk, folder, {})
     await eventually(lambda: titles(desk) == ["wiki", "Good", "Skipped", "huge", "picture"])
+    await eventually(lambda: status(desk) == "Page index: 1 page, up to date")
     hands.click_row("pageList", "huge")
     await eventually(lambda: shown(desk) == "huge")
     assert "Larger than 5 MB: this page is skipped, and never searched." in desk.texts(desk.wiki.detail)

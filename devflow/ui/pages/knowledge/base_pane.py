@@ -43,6 +43,7 @@ class BasePane(Pane):
     def __init__(self, ctx: UiContext, head: QWidget, parent: QWidget | None = None) -> None:
         super().__init__("sunken", "none", parent)
         t = ctx.t
+        self._shown: str | None = None
         self._title = Label(t("Knowledge bases"), "small", "muted")
         self.model = _BaseModel(t, self)
         self.list = RowList(ctx, t("Knowledge bases"))
@@ -74,11 +75,12 @@ class BasePane(Pane):
         column.addLayout(foot)
 
     def show_bases(self, items: Sequence[BaseItem], shown: str | None) -> None:
-        """`shown` is the id of the one whose pages stand beside."""
-        self.model.show_items(items)
+        """`shown` is the id of the one whose pages stand beside: the current row, until the keyboard moves on."""
+        anew = self.model.show_items(items)
         row = next((row for row, item in enumerate(items) if item.base.id == shown), -1)
-        if row >= 0 and row != self.list.currentIndex().row():
+        if row >= 0 and (anew or shown != self._shown):
             self.list.setCurrentIndex(self.model.index(row, 0))
+        self._shown = shown
         self._title.setVisible(bool(items))
 
     def _taken(self, index: QModelIndex) -> None:
@@ -95,16 +97,18 @@ class _BaseModel(QAbstractListModel):
         self._t = t
         self._items: tuple[BaseItem, ...] = ()
 
-    def show_items(self, items: Sequence[BaseItem]) -> None:
+    def show_items(self, items: Sequence[BaseItem]) -> bool:
+        """Whether the rows are others than before."""
         if tuple(items) == self._items:
-            return
+            return False
         if [item.base.id for item in items] == [item.base.id for item in self._items]:
             self._items = tuple(items)
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._items) - 1, 0))
-            return
+            return False
         self.beginResetModel()
         self._items = tuple(items)
         self.endResetModel()
+        return True
 
     def item(self, row: int) -> BaseItem | None:
         return self._items[row] if 0 <= row < len(self._items) else None

@@ -14,13 +14,13 @@ def say_index(ctx: UiContext, base: KnowledgeBase | None, listing: Listing | Non
         words = "" if base is None else t("Page index: the folder is not there")
         say("search", "warning" if words else "", words, "trouble" if words else "", "knowledge" if words else "")
         return
-    progress = listing.progress
-    total = f"{progress.pages:,}"
-    if progress.pending:
-        read = f"{progress.pages - progress.pending:,}"
+    pending = listing.progress.pending
+    total = f"{listing.readable:,}"
+    if pending:
+        read = f"{listing.readable - pending:,}"
         say("search", "half-disc", t("Indexing {read} of {total}", read=read, total=total), "busy", "knowledge")
         return
     words = t.n(
-        "Page index: {shown} page, up to date", "Page index: {shown} pages, up to date", progress.pages, shown=total
+        "Page index: {shown} page, up to date", "Page index: {shown} pages, up to date", listing.readable, shown=total
     )
     say("search", "check", words, "good", "knowledge")

@@ -34,6 +34,7 @@ class PageDetail(Pane):
         self._ctx = ctx
         self._shown: PageShown | None = None
         self._rest = ""
+        self._place = 0  # where the reader was in the former state of this page, until there is as much text again
         self._pieces = QTimer(self)
         self._pieces.setSingleShot(True)
         self._pieces.setInterval(10)
@@ -82,6 +83,7 @@ class PageDetail(Pane):
         )
         self._say_notice(shown)
         same_page = before is not None and (before.base.id, before.page.path) == (shown.base.id, page.path)
+        self._place = self._scroll.verticalScrollBar().value() if same_page else 0
         if not same_page:
             self._scroll.to_top()
         if before is None or not same_page or (before.text, before.known) != (shown.text, shown.known):
@@ -113,6 +115,11 @@ class PageDetail(Pane):
         self.view.add_markdown(piece)
         if self._rest:
             self._pieces.start()
+
+    def _grown(self, _low: int, high: int) -> None:
+        if 0 < self._place <= high:
+            self._scroll.verticalScrollBar().setValue(self._place)
+            self._place = 0
 
     def _open_in_editor(self) -> None:
         if self._shown is not None:
@@ -153,12 +160,13 @@ class PageDetail(Pane):
         facts.addWidget(self.cited)
         facts.addStretch(1)
         self._scroll = DetailScroll(720)
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._grown)
         inner = self._scroll.column
         inner.addSpacing(3)
         inner.addWidget(self.title)
-        inner.addSpacing(4)
+        inner.addSpacing(3)
         inner.addLayout(facts)
-        inner.addSpacing(14)
+        inner.addSpacing(13)
         inner.addWidget(self.notice)
         inner.addWidget(self.view)
         inner.addStretch(1)

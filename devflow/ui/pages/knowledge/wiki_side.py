@@ -53,6 +53,7 @@ class WikiSide(QWidget):
         self._order = CHANGED
         self._folded: dict[str, frozenset[str]] = {}
         self._counts: dict[str, int] = {}
+        self._counted: set[str] = set()  # since somebody came here
         self._listing: Listing | None = None
         self._asked = ("", "", "")
         self._path: str | None = None
@@ -75,7 +76,7 @@ class WikiSide(QWidget):
     # what the page calls
 
     def activate(self) -> None:
-        self._counts.clear()
+        self._counted.clear()
         self._reader.ask()
         if self.pane.model.rowCount():
             self.pane.list.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -135,7 +136,8 @@ class WikiSide(QWidget):
 
     def _take(self, base: KnowledgeBase, listing: Listing, asked: tuple[str, str, str]) -> None:
         before, self._listing = self._listing, listing
-        self._counts[base.id] = listing.progress.pages
+        self._counts[base.id] = listing.readable
+        self._counted.add(base.id)
         same = before is not None and asked == self._asked and before.all_pages == listing.all_pages
         if not same or before is None or before.groups != listing.groups:
             self._asked = asked
@@ -172,9 +174,10 @@ class WikiSide(QWidget):
 
     async def _count(self, known: tuple[KnowledgeBase, ...], there: dict[KnowledgeBase, bool]) -> None:
         """How many pages the others have: counted once whenever somebody comes here."""
-        uncounted = [base for base in known if there[base] and base.id not in self._counts]
+        uncounted = [base for base in known if there[base] and base.id not in self._counted]
         for base in uncounted:
             self._counts[base.id] = await asyncio.to_thread(lambda base=base: len(walk(Path(base.path)).stamps))  # type: ignore[misc]
+            self._counted.add(base.id)
         if uncounted:
             self._show_bases(known, there)
 
