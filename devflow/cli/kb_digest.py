@@ -138,13 +138,14 @@ def _told(output: Output, batch: DigestBatch) -> int:
     for file in failed:
         if file.trouble is not None:
             output.error(file.trouble.as_failure())
+    tokens = f"{batch.input_tokens + batch.output_tokens:,}"
     output.note(
         output.t(
             "{done} digested, {skipped} before, {failed} failed; {tokens} tokens.",
             done=len(batch.of(FileState.DONE)),
             skipped=len(batch.of(FileState.SKIPPED)),
             failed=len(failed),
-            tokens=f"{batch.input_tokens + batch.output_tokens:,}",
+            tokens=tokens,
         )
     )
     if failed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import stat
 import subprocess
@@ -23,6 +24,8 @@ from devflow.domain.foreign_json import loads
 from devflow.domain.messages import N_
 from devflow.wiki.decoding import decode
 from devflow.wiki.founding import SOURCES
+
+log = logging.getLogger(__name__)
 
 PLAIN = (".md", ".txt")
 _MODULE = "devflow.digest.extracting"
@@ -151,7 +154,8 @@ def _extracted(raw: Raw, suffix: str, stop: Stop, seconds: float) -> str:
     with contextlib.suppress(ValueError):
         answer = loads(out)
     if not isinstance(answer, dict):
-        raise _broken(name, "its reader ended without an answer")
+        log.info("the reader of %s ended without an answer", name)
+        raise _broken(name)
     text, why = answer.get("text"), answer.get("why")
     if isinstance(text, str):
         return text
@@ -175,16 +179,22 @@ def _refused(name: str, suffix: str, why: str, detail: str) -> Unreadable:
                 name=name,
                 detail=detail,
             )
+        case "entities":
+            return Unreadable(
+                N_("{name} declares entities, which no Word document does."),
+                N_("Open it in its own program and save it anew."),
+                name=name,
+            )
         case _:
-            return _broken(name, detail)
+            log.info("%s cannot be read: %s", name, detail)
+            return _broken(name)
 
 
-def _broken(name: str, detail: str) -> Unreadable:
+def _broken(name: str) -> Unreadable:
     return Unreadable(
-        N_("{name} is damaged, or no such file as its name says: {detail}."),
+        N_("{name} is damaged, or no such file as its name says."),
         N_("Open it in its own program and save it anew."),
         name=name,
-        detail=detail,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ from devflow.prompt.compose import Place, compose_digest
 from devflow.prompt.estimate import MESSAGE_OVERHEAD, tokens_of
 from devflow.prompt.templates import Templates
 from devflow.providers.protocol import Provider
+
+log = logging.getLogger(__name__)
 
 STEPS_MAX = 60
 """Requests for one file, however often it reads on; the last one must write."""
@@ -103,13 +106,13 @@ async def digest_source(model: Model, source: Source, templates: Templates) -> W
                 return Written(digest, agent.reading.percent)
             case Missing(sections):
                 problem = f"missing: {', '.join(sections)}" if sections else "it was cut off"
+                log.info("the answer of %s for %s is no page: %s", model.place.model, source.name, problem)
             case other:
                 assert_never(other)
     raise NotAPage(
-        N_("The answer of {model} is no page, even when asked once more ({problem})."),
+        N_("What {model} wrote lacks sections of a page, even when asked once more."),
         N_("Retry it, or choose a larger model for digests in Settings."),
         model=model.place.model,
-        problem=problem,
     )
 
 
