@@ -56,7 +56,7 @@ class WritingTool(FileTool):
         encode(new, form)  # refused now rather than after the approval
         shown = self._workspace.relative(path)
         new = new.replace("\r\n", "\n") if form.newline == "\r\n" else new
-        diff, added, removed = _diff(old, new, shown, exists=before is not None)
+        diff, added, removed = _diff(old, new, visible(shown), exists=before is not None)
         return {
             "path": shown,
             "exists": before is not None,

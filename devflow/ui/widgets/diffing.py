@@ -12,6 +12,11 @@ MAX_UNFOLDED = 400
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]|\w+|\s+|[^\w\s]")
 # Two lines that share less than this are two lines, not one that changed.
 _ALIKE = 0.35
+# Everything here runs while the window waits. Of a comparison of so many tokens with so many the worst takes 10 ms, and
+# it grows with the cube; of two minified lines it would take minutes.
+_WORK_MAX = 40_000
+# Comparing each of so many lines with each of so many.
+_PAIRS_MAX = 400
 
 
 class Side(StrEnum):
@@ -36,7 +41,8 @@ def diff_lines(before: str, after: str, context: int | None = 3) -> list[DiffLin
     """Unified rows of two texts. `context` unchanged lines around a change; None keeps them all up to 400 lines."""
     old, new = _lines(before), _lines(after)
     rows: list[DiffLine] = []
-    for tag, a1, a2, b1, b2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    crowded = len(old) * len(new) > _WORK_MAX * 10
+    for tag, a1, a2, b1, b2 in SequenceMatcher(None, old, new, autojunk=crowded).get_opcodes():
         if tag == "equal":
             rows += [DiffLine(Side.SAME, old[a1 + i], a1 + i + 1, b1 + i + 1) for i in range(a2 - a1)]
         else:
@@ -57,7 +63,7 @@ def word_marks(before: str, after: str) -> tuple[tuple[tuple[int, int], ...], tu
     a_spans: list[tuple[int, int]] = []
     b_spans: list[tuple[int, int]] = []
     a_at, b_at = _offsets(old), _offsets(new)
-    for tag, a1, a2, b1, b2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a1, a2, b1, b2 in _opcodes(old, new):
         if tag == "equal":
             continue
         if a2 > a1:
@@ -65,6 +71,20 @@ def word_marks(before: str, after: str) -> tuple[tuple[tuple[int, int], ...], tu
         if b2 > b1:
             _join(b_spans, (b_at[b1], b_at[b2]), after)
     return tuple(a_spans), tuple(b_spans)
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """What differs; where that is too much to look at closely, all between the equal ends."""
+    if len(old) * len(new) <= _WORK_MAX:
+        return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    shorter = min(len(old), len(new))
+    first = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    last = next((at for at in range(shorter - first) if old[-1 - at] != new[-1 - at]), shorter - first)
+    here, there = old[first : len(old) - last], new[first : len(new) - last]
+    if len(here) * len(there) > _WORK_MAX:
+        return [("replace", first, len(old) - last, first, len(new) - last)]
+    inner = SequenceMatcher(None, here, there, autojunk=False).get_opcodes()
+    return [(tag, a1 + first, a2 + first, b1 + first, b2 + first) for tag, a1, a2, b1, b2 in inner]
 
 
 def paragraphs(text: str) -> str:
@@ -81,8 +101,10 @@ def _changed(old: Sequence[str], new: Sequence[str], a: int, b: int) -> list[Dif
     old_marks: dict[int, tuple[tuple[int, int], ...]] = {}
     new_marks: dict[int, tuple[tuple[int, int], ...]] = {}
     free = list(range(len(new)))
+    crowded = len(old) * len(new) > _PAIRS_MAX
     for i, line in enumerate(old):
-        best = max(free, key=lambda j: _likeness(line, new[j]), default=None)
+        near = [i] if crowded and i < len(new) else [] if crowded else free
+        best = max(near, key=lambda j: _likeness(line, new[j]), default=None)
         if best is None or _likeness(line, new[best]) < _ALIKE:
             continue
         free.remove(best)
@@ -101,7 +123,9 @@ def _changed(old: Sequence[str], new: Sequence[str], a: int, b: int) -> list[Dif
 def _likeness(a: str, b: str) -> float:
     if not a.strip() or not b.strip() or max(len(a), len(b)) > 2000:
         return 0.0
-    return SequenceMatcher(None, _words(a), _words(b), autojunk=False).ratio()
+    old, new = _words(a), _words(b)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return matcher.ratio() if len(old) * len(new) <= _WORK_MAX else matcher.quick_ratio()
 
 
 def _words(text: str) -> list[str]:

@@ -193,6 +193,12 @@ async def test_a_new_file_is_a_diff_from_nothing(ctx: ToolContext, root: Path) -
     assert (root / "new/note.md").read_text() == "# Hi"
 
 
+async def test_a_name_of_several_lines_adds_none_to_the_diff(ctx: ToolContext) -> None:
+    """They would be read as lines of the change, and one that begins with a bracket as its end."""
+    shown = await preview_of(ctx, path="a\n@@ -1 +1 @@\n+harmless\n[/run.sh", content="evil\n")
+    assert shown["diff"].split("\n")[2:] == ["@@ -0,0 +1 @@", "+evil"]
+
+
 async def test_a_file_that_changed_after_its_diff_was_shown_voids_the_approval(ctx: ToolContext, root: Path) -> None:
     arguments = {"path": "app.py", "content": "ours\n"}
     shown = await preview_of(ctx, **arguments)

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.ui.widgets.diffing import DiffLine, Side, word_marks
 
+_MARKED_MAX = 200
+"""Pairs of lines whose words are compared: marking them is a help, and the window waits for it."""
+
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
@@ -48,7 +51,7 @@ def patch_note(patch: str) -> str:
 
 def _marked(rows: list[DiffLine]) -> Iterable[DiffLine]:
     """Give removed and added lines that stand in the same place their word marks, pair by pair."""
-    index = 0
+    index = marked = 0
     while index < len(rows):
         removed = _run(rows, index, Side.REMOVED)
         added = _run(rows, index + len(removed), Side.ADDED)
@@ -56,7 +59,9 @@ def _marked(rows: list[DiffLine]) -> Iterable[DiffLine]:
             yield rows[index]
             index += 1
             continue
-        pairs = [word_marks(a.text, b.text) for a, b in zip(removed, added, strict=False)]
+        alike = list(zip(removed, added, strict=False))[: _MARKED_MAX - marked]
+        pairs = [word_marks(a.text, b.text) for a, b in alike]
+        marked += len(pairs)
         for place, row in enumerate(removed):
             marks = pairs[place][0] if place < len(pairs) else ()
             yield DiffLine(row.side, row.text, row.old, row.new, _worth(marks, row.text))
