@@ -6,6 +6,7 @@ python -m tests.integration.reliability.killed_nursery SPEC_JSON  (one child, wh
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -88,7 +89,8 @@ class Nursery:
         if self._parent is None:
             self._children[pid].kill()
         elif pid not in self._codes:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
         for pid in self._alive if self._parent is not None else self._children:
