@@ -20,7 +20,8 @@ _TOKENS_MAX = 10**12
 class OllamaAnswer:
     """One streamed answer; `begun`, `finished` and `ended` are those of `model_server.Reading`.
 
-    The line with `done` ends it: without that line the answer is not whole, whatever came before.
+    The line with `done` ends it: without that line a text is not whole. Calls come whole in a line, so that those that
+    came are a tool turn all the same (spec 03, Tool calls), unless a line was cut after them.
     """
 
     def __init__(self, speaker: Speaker) -> None:
@@ -32,6 +33,7 @@ class OllamaAnswer:
         self._think = ThinkSplitter()
         self._said, self._thought = Mender(), Mender()
         self._reason = ""
+        self._broken = False
         self._usage: UsageChunk | None = None
 
     def read(self, data: str) -> Iterator[StreamEvent]:
@@ -39,6 +41,7 @@ class OllamaAnswer:
         try:
             line = loads(data)
         except ValueError:
+            self._broken = True
             return
         if not isinstance(line, Mapping):
             return
@@ -60,7 +63,7 @@ class OllamaAnswer:
         if rest := self._said.close():
             yield from self._think.feed(rest)
         yield from self._think.close()
-        if not self.finished:
+        if not self.finished and (self._broken or not self._calls):
             raise failures.no_finish(self._speaker.server)
         if self._reason in _ONLY_LOADED and not self.begun:
             raise failures.from_error_object(

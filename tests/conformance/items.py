@@ -38,7 +38,7 @@ ITEMS: dict[str, tuple[str, ...]] = {
     "arguments double-encoded": ("openai", "ollama"),
     "arguments empty": _ALL,
     "finish stop with complete calls": _ALL,
-    "no finish reason with complete calls": ("openai", "anthropic"),
+    "no finish reason with complete calls": _ALL,
     "cut inside the arguments": _ALL,
     "parallel calls": _ALL,
     # fields
