@@ -41,11 +41,15 @@ class Backoff:
         self._set_at = 0.0
         self._in_a_row = 0
 
+    @property
+    def left(self) -> float:
+        """Seconds until the pause is over."""
+        return max(0.0, self._until - time.monotonic())
+
     async def turn(self) -> float:
         """Wait for the end of the pause; returns the instant at which the request begins."""
-        left = self._until - time.monotonic()
-        if left > 0:
-            await asyncio.sleep(left)
+        if self.left > 0:
+            await asyncio.sleep(self.left)
             return await self.turn()  # another request may have been told to wait meanwhile
         return time.monotonic()
 
