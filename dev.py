@@ -103,7 +103,13 @@ def run(rest: list[str]) -> int:
 
 def test(rest: list[str]) -> int:
     prepare("tests", TO_TEST)
-    return python("-m", "pytest", *rest)
+    return python("-m", "pytest", *spread(rest), *rest)
+
+
+def spread(rest: list[str]) -> list[str]:
+    """The whole suite runs in a process a core, at most four: a file's tests stay together. A part of it runs in one."""
+    whole = all(word.startswith("--") and not word.startswith("--numprocesses") for word in rest)
+    return ["--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"] if whole else []
 
 
 def check(rest: list[str]) -> int:

@@ -1,6 +1,7 @@
 """`dev.py`: the two README commands, and what it says where it cannot go on."""
 
 import ast
+import importlib.util
 import os
 import subprocess
 import sys
@@ -36,6 +37,18 @@ def test_it_uses_the_standard_library_alone() -> None:
         )
     }
     assert imported <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    "words, spread", [([], True), (["--durations=10"], True), (["tests/ui"], False), (["-x"], False)]
+)
+def test_the_whole_suite_uses_every_core_and_a_part_of_it_runs_in_one_process(words: list[str], spread: bool) -> None:
+    spec = importlib.util.spec_from_file_location("dev", DEV)
+    assert spec is not None
+    assert spec.loader is not None
+    dev = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(dev)
+    assert bool(dev.spread(words)) is spread
 
 
 def test_the_readme_names_its_two_commands() -> None:
