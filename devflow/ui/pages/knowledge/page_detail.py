@@ -18,7 +18,7 @@ from devflow.ui.widgets.entry_parts import Link
 from devflow.ui.widgets.entry_text import EDGE, PIECE, DetailScroll
 from devflow.ui.widgets.markdown.stream import safe_cut
 
-_ITEM = re.compile(r"(?<=\n)(?=[-*+] )")
+_ITEM = re.compile(r"(?<=\n)(?=(?:[-*+]|\d{1,9}[.)]) )")
 MOST = 100_000
 """Characters of a page that are shown; the editor has the rest."""
 
