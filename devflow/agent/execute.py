@@ -19,7 +19,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.run import CallState, Run, RunState, ToolCall, arguments_hash
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
-from devflow.tools.approval import approval_for, carrying, with_approval, without_approval
+from devflow.tools.approval import approval_for, approval_of, carrying, with_approval, without_approval
 from devflow.tools.policy import Effect, Verdict
 from devflow.tools.registry import parse_arguments
 from devflow.tools.tool import Tool, ToolContext, ToolOutcome, ToolStopped, Voided
@@ -90,15 +90,20 @@ async def _run_tool(
         return ToolOutcome("", f"The tool {call.tool!r} is not available any more.")
     try:
         arguments = parse_arguments(tool, call.arguments)
-        said = context.judge(tool.subject(arguments), tool.default)  # raises for what has been denied since
+        subject = tool.subject(arguments)
+        said = context.judge(subject, tool.default)  # raises for what has been denied since
         if said.effect is Effect.ASK and call.decided_by is None and only is None:
             return await _ask_after_all(tool, arguments, context, said)
-        return await tool.run(arguments, context, without_approval(call.preview))
+        outcome = await tool.run(arguments, context, without_approval(call.preview))
     except UserFacing as refusal:
         return ToolOutcome("", str(refusal))
     except Exception as error:
         log.exception("the tool %s failed", call.tool)
         return ToolOutcome("", f"The tool failed unexpectedly ({type(error).__name__}).")
+    if isinstance(outcome, Voided) and (former := approval_of(call.preview)).patterns:
+        now = approval_for(subject, said, context.workspace, untrusted=former.untrusted)
+        return replace(outcome, preview=with_approval(outcome.preview, replace(former, patterns=now.patterns)))
+    return outcome
 
 
 async def _ask_after_all(tool: Tool, arguments: Mapping[str, Any], context: ToolContext, said: Verdict) -> Voided:

@@ -6,6 +6,8 @@ never trusted. Each of its tools asks, unless the user has made a rule for exact
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -21,6 +23,9 @@ from devflow.tools.refusal import ToolRefused
 from devflow.tools.tool import ToolContext, ToolOutcome, Voided
 
 ARGUMENTS_MAX = 1_000_000  # characters of JSON
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_DECIDED_ON = ("mcp_server", "mcp_tool", "mcp_line", "definition")
+"""Of what a card shows: who would do it, and what it says that it does. Hints are no more than that."""
 
 
 class Caller(Protocol):
@@ -57,6 +62,8 @@ class McpTool:
             raise ToolRefused(f"The arguments of {name} are not valid JSON: {error}. Send one JSON object.") from None
         if not isinstance(value, dict):
             raise ToolRefused(f"The arguments of {name} are not a JSON object. Send one JSON object.")
+        if _HALF_PAIR.search(json.dumps(value, ensure_ascii=False)):  # it has no bytes: the connection would break
+            raise ToolRefused(f"The arguments of {name} hold half of a surrogate pair, which is no character.")
         required = self._offered.schema.get("required")
         names = [each for each in required if isinstance(each, str)] if isinstance(required, list) else []
         missing = [name for name in names if name not in value]
@@ -68,7 +75,7 @@ class McpTool:
         """The tool and what runs it, in full, whatever its arguments: a rule ends when the command line changes."""
         return Subject(self.spec.name, self.risk, f"{self._offered.name} · {self._server.line}")
 
-    async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any] | None:
+    async def preview(self, arguments: Mapping[str, Any], ctx: ToolContext) -> Mapping[str, Any]:
         return {
             "mcp_server": self._server.name,
             "mcp_tool": self._offered.name,
@@ -81,9 +88,9 @@ class McpTool:
     async def run(
         self, arguments: Mapping[str, Any], ctx: ToolContext, preview: Mapping[str, Any] | None = None
     ) -> ToolOutcome | Voided:
-        """Call it; `Voided` where the server has changed what the tool says it does since that was shown."""
-        if preview is not None and preview.get("definition") != self._offered.definition:
-            shown = await self.preview(arguments, ctx)
-            return Voided(shown or {}, "The server changed the tool after it was shown.")
+        """Call it; `Voided` where something else than what was shown would run, or says that it does something else."""
+        now = await self.preview(arguments, ctx)
+        if preview is not None and any(preview.get(name) != now[name] for name in _DECIDED_ON):
+            return Voided(now, "The server changed the tool after it was shown.")
         answer = await self._caller.call(self._server, self._offered.name, arguments)
         return outcome_of(answer, self._server.name)

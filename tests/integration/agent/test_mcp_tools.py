@@ -4,6 +4,7 @@ from pathlib import Path
 
 from devflow.agent.turns import Decision
 from devflow.domain.run import CallState, Risk, RunState
+from devflow.tools.approval import approval_of
 from devflow.tools.mcp_config import Stdio
 from tests.fakes.openai_server import Call, OpenAIServer, Turn
 from tests.integration.agent.conftest import Bench, Processes
@@ -144,6 +145,55 @@ async def test_a_tool_that_became_another_since_it_was_shown_is_shown_again(
     (shown_again,) = await again.calls(conversation)
     assert (shown_again.state, shown_again.result) == (CallState.AWAITING, "")
     assert "changed the tool" in shown_again.error
+
+
+async def test_a_server_that_is_configured_anew_after_the_card_was_shown_is_shown_again(
+    bench: Bench, server: OpenAIServer
+) -> None:
+    configured = await bench.core.mcp.servers.add(odd("staging"))
+    server.script(call("echo", text="a"), "Done.")
+    conversation = await bench.conversation()
+    run = await bench.ask(conversation, "Say it.")
+    (waiting,) = await bench.calls(conversation)
+    await bench.core.mcp.servers.change(configured.id, odd("production"))
+    await bench.core.turns.decide(waiting.id, Decision(True, shown=waiting.shown_hash))
+    assert (await bench.core.turns.wait(run.id)).state is RunState.AWAITING_APPROVAL
+    (shown_again,) = await bench.calls(conversation)
+    assert (shown_again.state, shown_again.result) == (CallState.AWAITING, "")
+    assert str((shown_again.preview or {})["mcp_line"]).endswith("production")
+    (offered,) = approval_of(shown_again.preview).patterns
+    assert offered.endswith("production")
+    await bench.core.turns.decide(shown_again.id, Decision(True, shown=shown_again.shown_hash))
+    assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
+
+
+async def test_a_yes_to_one_server_is_none_to_another_that_takes_its_name(bench: Bench, server: OpenAIServer) -> None:
+    """Both tools would be `mcp__my_notes__echo`; who has the name alone depends on which servers there are."""
+    shown = await bench.core.mcp.servers.add(odd(name="my_notes"))
+    await bench.core.mcp.servers.add(odd("other", name="my notes"))
+    server.script(Turn(calls=[Call("mcp__my_notes__echo", {"text": "a"})]), "Done.")
+    conversation = await bench.conversation()
+    run = await bench.ask(conversation, "Say it.")
+    (waiting,) = await bench.calls(conversation)
+    assert (waiting.preview or {})["mcp_server"] == "my_notes"
+    await bench.core.mcp.servers.remove(shown.id)
+    await bench.core.turns.decide(waiting.id, Decision(True, shown=waiting.shown_hash))
+    assert (await bench.core.turns.wait(run.id)).state is RunState.AWAITING_APPROVAL
+    (shown_again,) = await bench.calls(conversation)
+    assert (shown_again.preview or {})["mcp_server"] == "my notes"
+
+
+async def test_half_of_a_surrogate_pair_is_refused_and_the_server_stays(bench: Bench, server: OpenAIServer) -> None:
+    await bench.core.mcp.servers.add(odd())
+    half = '{"text": "\\ud800"}'
+    server.script(Turn(calls=[Call("mcp__odd__echo", half), Call("mcp__odd__pid", "{}")]), "Done.")
+    conversation = await bench.conversation()
+    run = await bench.ask(conversation, "Say it.")
+    refused, waiting = await bench.calls(conversation)
+    assert refused.state is CallState.FAILED
+    assert "half of a surrogate pair" in refused.error
+    await bench.core.turns.decide(waiting.id, ALLOW)
+    assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
 
 
 async def test_ask_runs_a_named_tool_and_leaves_no_server_behind(
