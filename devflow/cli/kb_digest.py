@@ -86,7 +86,12 @@ def found_files(given: Sequence[Path]) -> tuple[Path, ...]:
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name != layout.WIKI)
             inside = [Path(here, name) for name in sorted(files) if not name.startswith(".")]
             own = (*layout.META_PAGES, layout.LOG) if (Path(here) / layout.MARKER).is_file() else ()
-            found += [file for file in inside if file.suffix.lower() in SOURCES and file.name not in own]
+            found += [
+                file
+                for file in inside
+                # A link may lead to what nobody meant to send anywhere; it can be named by itself.
+                if file.suffix.lower() in SOURCES and file.name not in own and not file.is_symlink()
+            ]
     return tuple(dict.fromkeys(found))
 
 

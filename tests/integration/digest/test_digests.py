@@ -20,6 +20,7 @@ ARTICLE = "# 怎样写标题\n\n好标题说清一件事。\n\n数字比形容�
 
 
 async def test_a_file_becomes_a_page_with_its_front_matter_and_its_lines_in_index_and_log(desk: Desks) -> None:
+    """DIGEST-12."""
     with DigestServer() as server:
         async with desk(server) as at:
             (at.root / "index.md").write_text("# 我的索引\n\n我自己写的一行", encoding="utf-8")
@@ -175,6 +176,7 @@ async def test_an_answer_without_its_sections_is_asked_for_once_more(desk: Desks
     ],
 )
 async def test_a_file_fails_with_its_own_reason_and_the_others_go_on(desk: Desks, turn: Turn, code: str) -> None:
+    """DIGEST-16: white space alone is no content."""
     with DigestServer(lambda request, name, before: turn if name == "bad.md" else None) as server:
         async with desk(server) as at:
             files = (at.raw("a.md", ARTICLE), at.raw("bad.md", "# 坏\n\n坏"), at.raw("c.md", "# 丙\n\n丙"))
@@ -273,6 +275,7 @@ async def test_without_a_model_nothing_begins(desk: Desks) -> None:
 
 
 async def test_what_is_no_batch_is_refused_before_any_file_starts(desk: Desks, tmp_path: Path) -> None:
+    """DIGEST-10."""
     with DigestServer() as server:
         async with desk(server) as at:
             file = at.raw("a.md", ARTICLE)

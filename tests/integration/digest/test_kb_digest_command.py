@@ -167,3 +167,16 @@ def test_a_base_that_moved_away_refuses_to_be_resumed(run: Home, articles: Path)
     told = run("kb", "digest", "--retry")
     assert told.code == 1
     assert "is no knowledge base" in told.err
+
+
+def test_a_folder_stands_for_what_can_be_digested_in_it(run: Home, articles: Path, tmp_path: Path) -> None:
+    write(tmp_path, {"secret.md": "# 密钥\n\n不要外传"})
+    write(articles, {"深/一层.md": "# 深一层\n\n正文", ".hidden/a.md": "# 藏\n\n正文", "图.png": "x"})
+    (articles / "链接.md").symlink_to(tmp_path / "secret.md")
+    with DigestServer() as server:
+        connect(run, server)
+        run("kb", "init", str(articles), "--purpose", "自媒体创作的文章")
+        told = run("kb", "digest", str(articles), "--json")
+    names = {Path(file["path"]).name for file in told.value["files"]}
+    assert names == {*SEVEN, PDF, DOCX, "一层.md"}
+    assert "不要外传" not in "".join(request.last_user for request in server.digests)
