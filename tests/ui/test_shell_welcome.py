@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from devflow.app.desktop import Desktop
 from devflow.domain.conversation import OFFLINE
 from devflow.domain.knowledge import Project
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.pages.welcome import WelcomeView
 from devflow.ui.window import Pages
-from tests.support.waiting import emission
+from tests.support.waiting import emission, until
 from tests.ui.conftest import OpenWindow, ScriptedDialogs
 
 
@@ -90,3 +91,24 @@ async def _until_idle(desktop: Desktop) -> None:
     """Until what was launched has ended, and what that launched."""
     async with asyncio.timeout(10):
         await desktop.tasks.settled()
+
+
+async def test_a_folder_of_pages_is_opened_and_given_on(
+    desktop: Desktop, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    view = _view(desktop)
+    (tmp_path / "notes" / "wiki").mkdir(parents=True)
+    dialogs.will(str(tmp_path / "notes"))
+    (base,) = await emission(view.base_chosen, _button(view, "openBaseButton").click)
+    assert isinstance(base, KnowledgeBase)
+    assert base.name == "notes"
+    await desktop.core.bases.use(base.id)
+    await until(lambda: view._base.title.text() == "notes", desktop.window.events.bases_changed)
+
+
+async def test_a_folder_is_set_up_on_the_users_word(desktop: Desktop, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    view = _view(desktop)
+    dialogs.will(str(tmp_path), "to try it out")
+    (base,) = await emission(view.base_chosen, _button(view, "setUpBaseButton").click)
+    assert isinstance(base, KnowledgeBase)
+    assert (tmp_path / "wiki").is_dir()

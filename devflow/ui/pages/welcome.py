@@ -10,8 +10,10 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from devflow.domain.conversation import OFFLINE, ModelChoice
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.provider import ProviderDraft, Roles
 from devflow.knowledge.acts import Actor
+from devflow.ui.bases import choose_base
 from devflow.ui.context import UiContext
 from devflow.ui.widgets import Button, Card, FlowLayout, Label, OptionRow, Paragraph
 
@@ -23,10 +25,12 @@ _ROW = 72
 
 
 class WelcomeView(QScrollArea):
-    """A 640 px column, 88 from the top. `ask(text)` when a suggestion is clicked, `project_chosen(Project)`."""
+    """A 640 px column, 88 from the top. `ask(text)` when a suggestion is clicked, `project_chosen(Project)`,
+    `base_chosen(KnowledgeBase)`."""
 
     ask = Signal(str)
     project_chosen = Signal(object)
+    base_chosen = Signal(object)
 
     def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,6 +54,7 @@ class WelcomeView(QScrollArea):
         ctx.events.entries_changed.connect(self.refresh)
         ctx.events.providers_changed.connect(self.refresh)
         ctx.events.settings_changed.connect(self.refresh)
+        ctx.events.bases_changed.connect(self.refresh)
         self._looked = False
         self.refresh()
 
@@ -95,6 +100,15 @@ class WelcomeView(QScrollArea):
         t, ctx = self._ctx.t, self._ctx
         card = Card(padding=16)
         self._model = OptionRow(ctx, t("Connect a model"), "", icon="cpu", height=_ROW)
+        self._base = OptionRow(
+            ctx,
+            t("Open a knowledge base"),
+            t("Any folder of Markdown. The files stay yours"),
+            self._button(t("Open…"), "openBaseButton", self._open_base),
+            self._button(t("Set up…"), "setUpBaseButton", self._set_up_base),
+            icon="book",
+            height=_ROW,
+        )
         self._folder = OptionRow(
             ctx,
             t("Choose a project folder"),
@@ -104,7 +118,7 @@ class WelcomeView(QScrollArea):
             height=_ROW,
         )
         self._samples = OptionRow(ctx, t("Load the samples"), "", icon="inbox", height=_ROW)
-        for row in (self._model, self._folder, self._samples):
+        for row in (self._model, self._base, self._folder, self._samples):
             card.add_row(row)
         return card
 
@@ -131,14 +145,19 @@ class WelcomeView(QScrollArea):
     async def _read(self) -> None:
         loaded = await self._ctx.services.samples.state()
         offline = (await self._ctx.services.models.main_choice()) == OFFLINE
+        base = await self._ctx.services.bases.current()
         self._show_sentence(offline)
+        self._show_base(base)
         self._show_model(offline)
         self._show_samples(loaded)
 
     def _show_sentence(self, offline: bool) -> None:
         t = self._ctx.t
         if offline:
-            text = t("It works right now: the offline assistant answers by quoting entries. The steps below can wait.")
+            text = t(
+                "It works right now: the offline assistant answers by quoting entries and pages."
+                " The steps below can wait."
+            )
         else:
             text = t("A model is connected. What it learns with you goes to the inbox first; you decide what stays.")
         self._sentence.setText(text)
@@ -167,6 +186,12 @@ class WelcomeView(QScrollArea):
         else:
             self._model.set_words(t("Connect a model"), t("A server on this machine, or a service with a key"))
             self._model.set_controls(other)
+
+    def _show_base(self, base: KnowledgeBase | None) -> None:
+        """The current one, by its name: a new conversation asks it."""
+        name = base.name if base is not None else self._ctx.t("Open a knowledge base")
+        self._mark(self._base, done=base is not None, icon="book")
+        self._base.set_words(name, self._ctx.t("Any folder of Markdown. The files stay yours"))
 
     def _show_samples(self, loaded: bool) -> None:
         t = self._ctx.t
@@ -208,6 +233,19 @@ class WelcomeView(QScrollArea):
 
     def _use_found(self) -> None:
         self._ctx.tasks.launch(self._connect(self._found[0]), what="connect a local server")
+
+    def _open_base(self) -> None:
+        work = self._add_base(self._ctx.t("Open a knowledge base"))
+        self._ctx.tasks.launch(work, what="open a knowledge base", owner=self)
+
+    def _set_up_base(self) -> None:
+        work = self._add_base(self._ctx.t("Choose the folder to set up"))
+        self._ctx.tasks.launch(work, what="set up a knowledge base", owner=self)
+
+    async def _add_base(self, title: str) -> None:
+        base = await choose_base(self._ctx, title)
+        if base is not None:
+            self.base_chosen.emit(base)
 
     def _choose_folder(self) -> None:
         self._ctx.tasks.launch(self._pick_folder(), what="choose a project folder", owner=self)

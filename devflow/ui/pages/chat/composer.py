@@ -30,6 +30,7 @@ class Composer(QFrame):
         super().__init__(parent)
         self._ctx = ctx
         self._mode = IDLE
+        self._has_pages = False
         t = ctx.t
         self.setProperty("role", "composer")
         self.queue = QueueStrip(ctx)
@@ -98,7 +99,7 @@ class Composer(QFrame):
         self._mode = mode
         t = self._ctx.t
         hints = {
-            IDLE: t("Ask anything"),
+            IDLE: t("Ask anything. @ cites a page") if self._has_pages else t("Ask anything"),
             RUNNING: t("Keep typing; it is sent when this reply ends"),
             AWAITING: t("Keep typing; it is sent after your decision"),
         }
@@ -106,6 +107,12 @@ class Composer(QFrame):
         self.stop.setVisible(mode != IDLE)
         self.send.setVisible(mode == IDLE)
         self._judge()
+
+    def offer_pages(self, on: bool) -> None:
+        """Whether `@` offers pages here: the hint tells of it."""
+        if on != self._has_pages:
+            self._has_pages = on
+            self.set_mode(self._mode)
 
     def focus(self) -> None:
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -165,6 +165,7 @@ class ChatPage(QWidget):
         composer.model.known.connect(self._show_composer)
         self.welcome.ask.connect(self.acts.send)
         self.welcome.project_chosen.connect(self.acts.set_project)
+        self.welcome.base_chosen.connect(self.acts.set_base)
 
     def _shortcuts(self) -> None:
         for keys, act in (("Ctrl+K", self._search), ("Ctrl+N", self.start_new), ("F6", self._go_to_card)):
@@ -202,6 +203,7 @@ class ChatPage(QWidget):
         composer.set_mode(AWAITING if turn and turn.awaiting else RUNNING if turn and turn.open_run else IDLE)
         composer.queue.show_text(conversation.queued if conversation else "")
         composer.base.show_base(self.session.base)
+        composer.offer_pages(self.session.base is not None)
         self.completion.set_base(self.session.base)
         composer.workspace.show_project(self.session.project)
         composer.model.show_choice(self.session.model)
