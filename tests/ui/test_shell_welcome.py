@@ -63,7 +63,7 @@ async def test_without_a_model_the_page_says_that_it_works_and_offers_to_connect
     await _until_idle(desktop)
     assert await desktop.core.models.main_choice() == OFFLINE
     assert view._sentence.text().startswith("It works right now")
-    assert "page" not in view._sentence.text()  # this build has entries, and no pages
+    assert "by quoting entries and pages" in view._sentence.text()
     assert _button(view, "otherModelButton").isEnabled()
 
 
