@@ -13,7 +13,8 @@ from devflow.domain.knowledge import Project
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.pages.welcome import WelcomeView
 from devflow.ui.window import Pages
-from tests.support.waiting import emission, until
+from tests.support.eventually import eventually
+from tests.support.waiting import emission
 from tests.ui.conftest import OpenWindow, ScriptedDialogs
 
 
@@ -103,7 +104,7 @@ async def test_a_folder_of_pages_is_opened_and_given_on(
     assert isinstance(base, KnowledgeBase)
     assert base.name == "notes"
     await desktop.core.bases.use(base.id)
-    await until(lambda: view._base.title.text() == "notes", desktop.window.events.bases_changed)
+    await eventually(lambda: view._base.title.text() == "notes")
 
 
 async def test_a_folder_is_set_up_on_the_users_word(desktop: Desktop, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
