@@ -107,7 +107,7 @@ def test(rest: list[str]) -> int:
 
 
 def spread(rest: list[str]) -> list[str]:
-    """The whole suite runs in a process a core, at most four: a file's tests stay together. A part of it runs in one."""
+    """The whole suite runs in a process a core, at most four; a file's tests stay together. A part runs in one."""
     whole = all(word.startswith("--") and not word.startswith("--numprocesses") for word in rest)
     return ["--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"] if whole else []
 

@@ -27,11 +27,12 @@ async def found_base(ctx: UiContext, folder: Path) -> KnowledgeBase | None:
     """Ask what the folder is to be for, and make it a knowledge base; None where the user would rather not."""
     t, bases = ctx.t, ctx.services.bases
     found = await asyncio.to_thread(survey, folder)
+    asked = t("What is it for? One sentence; it goes into purpose.md.")
     purpose = ""
     while True:
         answer = await ctx.dialogs.prompt(
             t("Make {name} a knowledge base", name=folder.name),
-            f"{survey_sentence(ctx, found)}\n{t('What is it for? One sentence; it goes into purpose.md.')}",
+            f"{survey_sentence(ctx, found)}\n{asked}",
             value=purpose,
             act=t("Make it one"),
         )
