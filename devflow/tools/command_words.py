@@ -21,7 +21,7 @@ SHELLS = frozenset(
 )
 INTERPRETERS = frozenset(
     "awk gawk mawk nawk bc clojure dc deno dotnet bun ed elixir emacs erl ex expect gdb ghci groovy guile irb java"
-    " jjs jshell julia lldb lua luajit mysql node nodejs octave osascript perl php psql pypy python pythonw r racket"
+    " jjs jshell julia lldb lua luajit m4 mysql node nodejs octave osascript perl php psql pypy python pythonw r racket"
     " rscript ruby runghc runhaskell sbcl scala scheme sed sqlite swift tclsh ts-node tsx vi view vim nvim wish".split()
 )
 STARTERS = frozenset(
@@ -54,7 +54,11 @@ _RUNNING = {
 }
 """Subcommands that start whatever follows."""
 
-_GIT_ACTS = frozenset({"config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "daemon", "alias"})
+_GIT_ACTS = frozenset(
+    {"clone", "config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "daemon", "alias"}
+)
+_LETTERS = {"cmake": ("-E", "-P", "-C"), "rake": ("-e", "-E", "-p", "-r", "-f")}
+"""Short options that carry out a command, a script or an expression; a value may follow without a space."""
 _FIND_ACTS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
 _OPTIONS = (
     "--exec",
@@ -106,6 +110,8 @@ def rule_allowed(words: Sequence[str]) -> bool:
     if name == "git" and any(word == "-x" or word.startswith("-O") for word in rest):
         return False
     if name in ("make", "gmake") and not all(_MAKE_WORD.fullmatch(word) for word in rest):
+        return False
+    if any(word.startswith(_LETTERS.get(name, ())) for word in rest):
         return False
     if name in ("find", "fd", "fdfind") and any(word.startswith((*_FIND_ACTS, "-x", "-X")) for word in rest):
         return False
