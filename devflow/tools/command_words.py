@@ -19,9 +19,10 @@ SHELLS = frozenset(
     "sh ash bash busybox cmd command csh dash elvish eval fish ksh mksh nu powershell pwsh rbash source tcsh toybox"
     " wscript cscript mshta wsl xonsh yash zsh".split()
 )
+# `m` is m4: names are compared without what looks like a version.
 INTERPRETERS = frozenset(
     "awk gawk mawk nawk bc clojure dc deno dotnet bun ed elixir emacs erl ex expect gdb ghci groovy guile irb java"
-    " jjs jshell julia lldb lua luajit m4 mysql node nodejs octave osascript perl php psql pypy python pythonw r racket"
+    " jjs jshell julia lldb lua luajit m mysql node nodejs octave osascript perl php psql pypy python pythonw r racket"
     " rscript ruby runghc runhaskell sbcl scala scheme sed sqlite swift tclsh ts-node tsx vi view vim nvim wish".split()
 )
 STARTERS = frozenset(
