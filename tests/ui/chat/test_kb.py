@@ -57,6 +57,11 @@ async def test_the_model_gets_the_pages_below_the_message_and_the_transcript_doe
         assert chat.last.retrieval.text() == "Nothing in this knowledge base matches"
 
 
+async def test_without_a_base_the_picker_says_so_in_a_word(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        assert picker(chat).accessibleName() == "Knowledge base: No KB"
+
+
 async def test_a_greeting_searches_no_pages(open_chat: OpenChat, tmp_path: Path) -> None:
     async with open_chat() as chat:
         await open_base(chat, write(tmp_path / "writing", ARTICLES))

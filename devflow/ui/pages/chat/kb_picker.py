@@ -66,6 +66,8 @@ class KbPicker(Picker):
         choices.append(Choice(_OPEN, t("Open a folder…")))
         choices.append(Choice(_NONE, t("No knowledge base")))
         self.set_choices(choices, self._base.id if self._base is not None else _NONE)
+        if self._base is None:
+            self.set_label(t("No KB"))  # three pickers and a meter share a narrow foot
         self.setToolTip(self._base.path if self._base is not None else t("Answer from a folder of Markdown pages"))
 
     def _picked(self, data: object) -> None:
