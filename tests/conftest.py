@@ -11,6 +11,7 @@ import functools
 import ipaddress
 import logging
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,11 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.pop("DEVFLOW_HOME", None)
 os.environ["LANGUAGE"] = "en"
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+# A shell that starts the tests in the background has them ignore it, and every program that a test starts and
+# interrupts would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TESTS = Path(__file__).parent
 ON_THE_QT_LOOP = (TESTS / "ui", TESTS / "e2e")

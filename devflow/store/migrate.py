@@ -62,6 +62,10 @@ def _rebuild_if_needed(unit: Unit) -> None:
         search_index.rebuild(unit)
 
 
+LATER = frozenset({"digest_batches", "digest_files"})
+"""Tables that the first revision did not have: a file that is older than this program may lack them."""
+
+
 def stored_revision(paths: Places) -> str | None:
     """The revision the file is at; None if there is no file yet, or an empty one. Reads only, and little.
 
@@ -90,7 +94,8 @@ def stored_revision(paths: Places) -> str | None:
             path=paths.database,
             revision=revision,
         )
-    if revision == newest_revision(paths.migrations) and (missing := Base.metadata.tables.keys() - tables):
+    needed = Base.metadata.tables.keys() - (set() if revision == newest_revision(paths.migrations) else LATER)
+    if revision is not None and (missing := needed - tables):
         raise corrupt(paths, f"tables are missing ({', '.join(sorted(missing))})")
     return revision
 

@@ -122,12 +122,16 @@ async def test_an_answer_at_its_limit_is_cut(server: RawServer, transport: Trans
     assert (await events_of(provider(server.origin, transport)))[-1] == StreamEnd(FinishReason.LENGTH, "length")
 
 
-async def test_a_stream_without_its_last_line_is_a_failure_whatever_came(
-    server: RawServer, transport: Transport
-) -> None:
-    server.answer(line(tool_calls=[{"function": {"name": "list", "arguments": {}}}]), kind=LINES)
+async def test_a_text_without_its_last_line_is_a_failure(server: RawServer, transport: Transport) -> None:
+    server.answer(line("half of it"), kind=LINES)
     with pytest.raises(failures.NoFinish):
         await events_of(provider(server.origin, transport))
+
+
+async def test_whole_calls_without_the_last_line_are_a_tool_turn(server: RawServer, transport: Transport) -> None:
+    server.answer(line(tool_calls=[{"function": {"name": "list", "arguments": {}}}]), kind=LINES)
+    *_, end = await events_of(provider(server.origin, transport))
+    assert end == StreamEnd(FinishReason.TOOL_CALLS)
 
 
 async def test_an_error_in_the_middle_of_a_stream_is_told_in_the_servers_words(
