@@ -11,6 +11,7 @@ from devflow.domain.receipt import Phase
 from devflow.domain.redaction import redact
 from devflow.domain.request import Injected, LookupFailed, NothingFound, NotUsed
 from devflow.prompt.page_lookup import PagesFound
+from devflow.prompt.pages import shown_path
 from devflow.retrieval.answers import asks_back, named_pages, unverified_pages
 from devflow.retrieval.journal import preview
 
@@ -23,7 +24,7 @@ def journal_line(conversation_id: str, question: str, phase: Phase, pages: Pages
     return {
         "ts": round(now().timestamp() * 1_000),
         "sessionId": conversation_id,
-        "kbPath": _place(pages),
+        "kbPath": shown_path(pages.base, Path.home()) if pages.base is not None else "",
         "messagePreview": preview(redact(question).text),
         "triggered": not isinstance(pages.lookup, NotUsed),
         "explicitRefs": list(pages.references),
@@ -45,10 +46,3 @@ def judged(answer: str, given: Sequence[str]) -> dict[str, Any]:
         "unverified": list(unverified_pages(answer, given)),
         "askedBack": bool(given) and asks_back(answer),
     }
-
-
-def _place(pages: PagesFound) -> str:
-    if pages.base is None:
-        return ""
-    path, home = Path(pages.base.path), Path.home()
-    return f"~/{path.relative_to(home).as_posix()}" if home in path.parents else pages.base.path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from devflow.domain.events import (
@@ -117,7 +117,4 @@ class PageLookups:
 
 
 def _timed(found: PagesFound, started: float) -> PagesFound:
-    took = round((time.monotonic() - started) * 1_000)
-    return PagesFound(
-        found.lookup, found.base, found.references, found.found, found.nonce, took_ms=took, pages=found.pages
-    )
+    return replace(found, took_ms=round((time.monotonic() - started) * 1_000))

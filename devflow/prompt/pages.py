@@ -31,10 +31,6 @@ class PageWords:
     language: Language
     home: Path
 
-    def place(self) -> str:
-        path = Path(self.base.path)
-        return f"~/{path.relative_to(self.home).as_posix()}" if self.home in path.parents else self.base.path
-
     def context(self, found: PageSearch, nonce: str) -> str:
         """The whole block, with the snippets as they are in `found`."""
         notes = self._notes(found)
@@ -47,7 +43,7 @@ class PageWords:
             self.language,
             "pages",
             name=_line(self.base.name),
-            path=_line(self.place()),
+            path=_line(shown_path(self.base, self.home)),
             shown=shown,
             nonce=nonce,
             pages="\n\n".join(self._page(number, hit, nonce) for number, hit in enumerate(found.hits, 1)),
@@ -76,6 +72,12 @@ class PageWords:
         if found.pending:
             lines.append(self.templates.fill(self.language, "pages_pending", pending=found.pending))
         return "".join(f"\n{line}" for line in lines)
+
+
+def shown_path(base: KnowledgeBase, home: Path) -> str:
+    """Where the base is; the user's home folder is written `~`."""
+    path = Path(base.path)
+    return f"~/{path.relative_to(home).as_posix()}" if home in path.parents else base.path
 
 
 def render_pages(search: Search, words: PageWords, budget: int) -> tuple[Lookup, PageSearch, str]:
