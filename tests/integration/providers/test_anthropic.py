@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -36,19 +35,6 @@ from tests.fakes.requests import chat, probe
 
 AT_ONCE = Retry(random=lambda: 0.0)
 HELLO = (wire.start() + wire.text(0, "Hello.") + wire.end()).encode()
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[RawServer]:
-    async with RawServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def transport() -> AsyncIterator[Transport]:
-    running = Transport(connections=4, connect_timeout=2)
-    yield running
-    await running.aclose()
 
 
 def provider(base_url: str, transport: Transport, *, key: str = "", **config: Any) -> Anthropic:

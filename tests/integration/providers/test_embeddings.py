@@ -6,7 +6,6 @@ import asyncio
 import base64
 import json
 import struct
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -19,19 +18,6 @@ from devflow.providers.transport import Transport
 from tests.fakes.raw_server import RawServer
 
 AT_ONCE = Retry(random=lambda: 0.0)
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[RawServer]:
-    async with RawServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def transport() -> AsyncIterator[Transport]:
-    running = Transport(connections=4, connect_timeout=2)
-    yield running
-    await running.aclose()
 
 
 def embedder(server: RawServer, transport: Transport, *, key: str = "", **config: Any) -> Embedder:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -41,19 +40,6 @@ def line(content: str = "", *, done: str | None = None, **message: Any) -> bytes
     if done is not None:
         value |= {"done_reason": done, "prompt_eval_count": 26, "eval_count": 9}
     return json.dumps(value, ensure_ascii=False).encode() + b"\n"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[RawServer]:
-    async with RawServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def transport() -> AsyncIterator[Transport]:
-    running = Transport(connections=4, connect_timeout=2)
-    yield running
-    await running.aclose()
 
 
 def provider(base_url: str, transport: Transport, **config: Any) -> Ollama:

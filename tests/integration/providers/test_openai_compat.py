@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -26,19 +25,6 @@ from tests.fakes.streams import DONE, chunk
 
 AT_ONCE = Retry(random=lambda: 0.0)
 HELLO = (chunk({"content": "Hel"}) + chunk({"content": "lo."}) + chunk({}, "stop") + DONE).encode()
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[RawServer]:
-    async with RawServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def transport() -> AsyncIterator[Transport]:
-    running = Transport(connections=4, connect_timeout=2)
-    yield running
-    await running.aclose()
 
 
 def provider(server: RawServer, transport: Transport, *, key: str = "", **config: Any) -> OpenAICompat:
