@@ -6,7 +6,7 @@ stream. What a server does not know is left out by its `Dialect`, which the adap
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, assert_never
@@ -66,6 +66,22 @@ def chat_body(request: ModelRequest, dialect: Dialect) -> dict[str, Any]:
 
 def messages(system: str, turns: Sequence[ChatMessage], dialect: Dialect) -> list[dict[str, Any]]:
     """The conversation as the wire wants it."""
+    return folded(
+        system,
+        turns,
+        assistant=lambda turn: _assistant(turn, dialect),
+        result=lambda result: {"role": "tool", "tool_call_id": result.wire_id, "content": result.text},
+    )
+
+
+def folded(
+    system: str,
+    turns: Sequence[ChatMessage],
+    *,
+    assistant: Callable[[AssistantTurn], dict[str, Any]],
+    result: Callable[[ToolResult], dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """One system message, first; consecutive user messages as one; the rest in the words of the wire (spec 03)."""
     sent: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     for turn in turns:
         match turn:
@@ -76,9 +92,9 @@ def messages(system: str, turns: Sequence[ChatMessage], dialect: Dialect) -> lis
                     sent.append({"role": "user", "content": text})
             case AssistantTurn():
                 if turn.text or turn.calls:
-                    sent.append(_assistant(turn, dialect))
-            case ToolResult(wire_id, _, text):
-                sent.append({"role": "tool", "tool_call_id": wire_id, "content": text})
+                    sent.append(assistant(turn))
+            case ToolResult():
+                sent.append(result(turn))
             case _:
                 assert_never(turn)
     return sent

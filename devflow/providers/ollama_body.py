@@ -14,12 +14,10 @@ from devflow.domain.request import (
     ChatMessage,
     ModelRequest,
     Purpose,
-    ToolResult,
     ToolSpec,
-    UserText,
     WireCall,
 )
-from devflow.providers.chat_body import Structured
+from devflow.providers.chat_body import Structured, folded
 from devflow.providers.tool_schema import sendable_schema
 
 
@@ -69,20 +67,12 @@ def ollama_body(
 
 
 def _messages(system: str, turns: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    sent: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
-    for turn in turns:
-        match turn:
-            case UserText(text):
-                if sent and sent[-1]["role"] == "user":
-                    sent[-1]["content"] += "\n\n" + text
-                else:
-                    sent.append({"role": "user", "content": text})
-            case AssistantTurn():
-                if turn.text or turn.calls:
-                    sent.append(_assistant(turn))
-            case ToolResult(_, tool, text):
-                sent.append({"role": "tool", "tool_name": tool, "content": text})
-    return sent
+    return folded(
+        system,
+        turns,
+        assistant=_assistant,
+        result=lambda result: {"role": "tool", "tool_name": result.tool, "content": result.text},
+    )
 
 
 def _assistant(turn: AssistantTurn) -> dict[str, Any]:
