@@ -28,7 +28,8 @@ class Command:
 class Ended:
     """`code`: the exit code, negative for a signal, None where it never came to one. `seconds` until the command ended.
 
-    `left`: processes that it left running and that were ended; `stuck`: those that could not be.
+    `left`: processes that it left running and that were ended; `stuck`: those that could not be. Not `settled`: nobody
+    could say whether anything is left.
     """
 
     how: How
@@ -36,6 +37,7 @@ class Ended:
     seconds: float
     left: int = 0
     stuck: int = 0
+    settled: bool = True
 
 
 class Stop:

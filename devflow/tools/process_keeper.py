@@ -60,6 +60,7 @@ class _Keeper:
         self._pid = pid
         self._adopts = adopts
         self._exited = False
+        self._childless = False
 
     def keep(self) -> None:
         """Wait for the command, or for the word to end it; then leave nothing behind."""
@@ -101,11 +102,30 @@ class _Keeper:
     def _kill(self) -> int:
         """Until nothing is left that could start another; how many could not be ended."""
         until = time.monotonic() + KILL_S
-        while (alive := self._alive()) and time.monotonic() < until:
-            self._signal(signal.SIGKILL, alive)
+        while (alive := self._alive()) or self._has_children():
+            if time.monotonic() >= until:
+                return max(1, len(alive))
+            self._signal(signal.SIGKILL, self._stop(alive, until))
             select.select([self._wake], [], [], _TICK_S)
             self._reap()
-        return len(alive)
+        return 0
+
+    def _stop(self, alive: list[int], until: float) -> list[int]:
+        """Stop them all first: one killed after the other, a tree that forks as fast as it dies would outrun this."""
+        stopped: set[int] = set()
+        while (fresh := [pid for pid in alive if pid not in stopped]) and time.monotonic() < until:
+            self._signal(signal.SIGSTOP, fresh)
+            stopped.update(fresh)
+            alive = self._alive()
+        return list(stopped)
+
+    def _has_children(self) -> bool:
+        """Where orphans are adopted, whatever lives below has a child of this process above it, or is one.
+
+        `/proc` is read while it changes: one that forks and ends, forks and ends, may be missed there, but not here.
+        """
+        self._reap()
+        return self._adopts and not self._childless
 
     def _alive(self) -> list[int]:
         if self._adopts:
@@ -128,6 +148,7 @@ class _Keeper:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
+                self._childless = True
                 return
             if pid == 0:
                 return

@@ -27,6 +27,8 @@ _PAUSE_S = 0.005
 """Past so many bytes, output is taken in with pauses: its writer waits, and endless output costs little."""
 _GIVE_UP_S = 8.0
 """The keeper has ended everything, or said what it cannot end, long before."""
+_LOOK_S = 0.5
+"""So often the keeper is looked at: the command may have stopped it."""
 
 
 def shell_words(line: str) -> tuple[str, ...]:
@@ -69,7 +71,8 @@ def carry_out(command: Command, folder: Folder, take: Callable[[bytes], None], s
     if followed.failed:
         raise OSError(followed.failed, os.strerror(followed.failed), command.program)
     ended_at = followed.exited_at or time.monotonic()
-    return Ended(followed.asked or How.EXITED, followed.code, ended_at - started, followed.left, followed.stuck)
+    how = followed.asked or How.EXITED
+    return Ended(how, followed.code, ended_at - started, followed.left, followed.stuck, followed.settled)
 
 
 class _Followed:
@@ -81,7 +84,7 @@ class _Followed:
         self._taken = 0
         self._reports = b""
         self._pid = 0
-        self._settled = False
+        self.settled = False
         self.asked: How | None = None
         self.exited_at: float | None = None
         self.code: int | None = None
@@ -103,8 +106,8 @@ class _Followed:
             elif now >= deadline:
                 self._ask(How.TIMED_OUT)
                 continue
-            rest = min(deadline, give_up) - now
-            for descriptor, _ in poller.poll(None if rest == float("inf") else max(1, int(rest * 1000))):
+            rest = min(deadline - now, give_up - now, _LOOK_S)
+            for descriptor, _ in poller.poll(max(1, int(rest * 1000))):
                 if descriptor == output:
                     if not self._take_from(output):
                         poller.unregister(output)
@@ -113,6 +116,7 @@ class _Followed:
                 else:
                     os.read(woken, _CHUNK)
                     self._ask(How.STOPPED)
+            self._wake_keeper()
         os.set_blocking(output, False)
         with contextlib.suppress(BlockingIOError):
             for _ in range(16):
@@ -121,12 +125,21 @@ class _Followed:
 
     def let_go(self) -> None:
         """Reap the keeper. One that was killed, or that hangs, left its command's group to us."""
-        if not self._settled:
+        if not self.settled:
             self._keeper.kill()
             self._kill_group()
         assert self._keeper.stdin is not None
         self._keeper.stdin.close()
         self._keeper.wait()
+
+    def _wake_keeper(self) -> None:
+        """A command of the same user can stop its keeper, which then could not end it."""
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13
+            return
+        with contextlib.suppress(ChildProcessError, ProcessLookupError):
+            # Other than `waitpid` this leaves a keeper that is over to be reaped by `wait`.
+            if os.waitid(os.P_PID, self._keeper.pid, os.WSTOPPED | os.WNOHANG) is not None:
+                os.kill(self._keeper.pid, signal.SIGCONT)
 
     def _take_from(self, output: int) -> bool:
         data = os.read(output, _CHUNK)
@@ -157,7 +170,7 @@ class _Followed:
                 case "exit":
                     self.code, self.exited_at = int(number), time.monotonic()
                 case "ended":
-                    self.left, self._settled = int(number), True
+                    self.left, self.settled = int(number), True
                 case "stuck":
                     self.stuck = int(number)
                 case _:

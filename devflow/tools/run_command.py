@@ -201,10 +201,15 @@ def _outcome(ended: Ended, output: str, timeout: float) -> ToolOutcome:
             said, error = f"The command was stopped after {took}; what it did until then stands.", ""
     if ended.left:
         said += f" It had left {ended.left} running, which {'was' if ended.left == 1 else 'were'} ended."
-    if ended.stuck:
-        said += f" {ended.stuck} of its processes could not be ended."
+    if ended.stuck or not ended.settled:
+        missing = f"{ended.stuck} of its processes could not be ended" if ended.stuck else _UNSETTLED
+        said += f" {missing}."
+        error = error or f"It is over, but {missing[0].lower()}{missing[1:]}."
     text = output.strip("\n")
     return ToolOutcome(f"{said}\n\n{text}" if text.strip() else f"{said} It printed nothing.", error)
+
+
+_UNSETTLED = "Whether everything it started was ended is not known"
 
 
 def _exit(code: int | None) -> str:

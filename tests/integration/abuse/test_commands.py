@@ -212,6 +212,44 @@ async def test_a_command_that_kills_its_keeper_is_ended_and_never_said_to_have_s
     assert marked(mark) == []
 
 
+async def test_a_command_that_stops_its_keeper_is_ended_in_its_time_all_the_same(bench: Bench) -> None:
+    mark = new_mark()
+    began = time.monotonic()
+    call = await allowed(bench, shell(f"echo on; kill -STOP $PPID; sleep {mark}", timeout=1))
+    assert (call.state, call.error) == (CallState.FAILED, "It was not done after 1 s and was ended.")
+    assert marked(mark) == []
+    assert time.monotonic() - began < 6
+
+
+async def test_a_child_that_stops_the_keeper_after_its_command_is_ended_too(bench: Bench) -> None:
+    mark = new_mark()
+    call = await allowed(bench, shell(f"(sleep 0.1; kill -STOP $PPID; sleep {mark}) & echo on"))
+    assert call.state is CallState.DONE
+    assert "It had left" in call.result
+    assert marked(mark) == []
+
+
+async def test_what_runs_away_by_forking_is_ended_or_said_to_be_left(bench: Bench) -> None:
+    mark = new_mark()
+    program = (
+        "import os, sys, time\n"
+        "until = time.monotonic() + 6\n"  # it ends by itself, whatever happens to the test
+        "if os.fork():\n"
+        "    os._exit(0)\n"
+        "while time.monotonic() < until:\n"
+        "    os.setsid()\n"
+        "    if os.fork():\n"
+        "        os._exit(0)\n"
+    )
+    call = await allowed(bench, command(sys.executable, "-c", program, mark))
+    left = marked(mark)
+    said = "could not be ended" in call.result
+    assert said or left == [], call.result
+    assert (call.state is CallState.FAILED) is said
+    for pid in left:
+        assert gone(pid, within=10)
+
+
 async def test_the_environment_holds_no_key_and_nothing_of_devflows(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
