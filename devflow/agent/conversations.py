@@ -150,6 +150,20 @@ class Conversations:
         """The message that is sent when the run ends; empty: none."""
         return await self._set(id, queued=text)
 
+    async def unqueue(self, id: str, typed: str) -> str:
+        """Take the waiting message back into the draft, before what is `typed` there; the words of both, or of one.
+
+        One transaction: a message that was sent meanwhile comes back empty, and none is lost or sent twice.
+        """
+
+        def work(unit: Unit) -> str:
+            queued = table.get(unit.session, id).queued
+            text = "\n\n".join(part for part in (queued, typed) if part.strip())
+            table.set_fields(unit, id, queued="", draft={"text": text, "references": []})
+            return text
+
+        return await self._db.write(work)
+
     async def branch_from(self, message_id: str) -> Conversation:
         """A new conversation with the path down to that message."""
         return await self._db.write(lambda unit: branches.branch(unit, message_id))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from devflow.tools.confined import DirItem, FileState, Folder
 from devflow.tools.paths import Parts, is_protected, joined, visible
 from devflow.tools.refusal import ToolRefused
+from devflow.tools.temporary import is_left, is_temporary, temporary_name
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
@@ -113,7 +113,8 @@ def _open_or_refuse(parent: int, name: str, so_far: Parts) -> int:
 
 
 def _replace_in(parent: int, parts: Parts, data: bytes, expected: FileState | None, limit: int) -> bool:
-    temporary = f".devflow-{secrets.token_hex(8)}.tmp"
+    _sweep(parent)
+    temporary = temporary_name()
     descriptor = os.open(temporary, _NEW, 0o600, dir_fd=parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -132,6 +133,15 @@ def _replace_in(parent: int, parts: Parts, data: bytes, expected: FileState | No
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=parent)
     return True
+
+
+def _sweep(parent: int) -> None:
+    """Remove what a process that was killed while it wrote here has left."""
+    for name in os.listdir(parent):
+        if is_temporary(name):
+            with contextlib.suppress(OSError):
+                if is_left(os.stat(name, dir_fd=parent, follow_symlinks=False)):
+                    os.unlink(name, dir_fd=parent)
 
 
 def _read_in(parent: int, parts: Parts, limit: int) -> FileState | None:

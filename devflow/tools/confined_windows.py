@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 from devflow.tools.confined import DirItem, FileState, Folder
 from devflow.tools.paths import Parts, is_protected, joined, visible
 from devflow.tools.refusal import ToolRefused
+from devflow.tools.temporary import is_left, is_temporary, temporary_name
 
 _REPARSE = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT
 _RESERVED = re.compile(r"^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$", re.IGNORECASE)
@@ -67,7 +67,8 @@ def replace(
 ) -> bool:
     path = _checked(root, forbidden, parts)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".devflow-{secrets.token_hex(8)}.tmp"
+    _sweep(path.parent)
+    temporary = path.parent / temporary_name()
     try:
         with temporary.open("xb") as file:
             _refuse_outside(file.fileno(), root, visible(joined(parts)))
@@ -82,6 +83,15 @@ def replace(
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
     return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a process that was killed while it wrote here has left."""
+    for path in folder.iterdir():
+        if is_temporary(path.name):
+            with contextlib.suppress(OSError):
+                if is_left(path.lstat()):
+                    path.unlink()
 
 
 @contextlib.contextmanager

@@ -178,6 +178,19 @@ def test_a_write_keeps_the_permissions_and_leaves_no_temporary_file(workspace: W
     assert sorted(_names(root)) == ["run.sh", "src"]
 
 
+def test_a_write_removes_what_a_killed_one_left_beside_it(workspace: Workspace, root: Path) -> None:
+    left, young, mine = (
+        root / "src" / name
+        for name in (".devflow-0123456789abcdef.tmp", ".devflow-fedcba9876543210.tmp", ".devflow-mine.tmp")
+    )
+    for path in (left, young, mine):
+        path.write_text("half")
+    for path in (left, mine):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert workspace.replace("src/new.py", b"print(2)\n", None)
+    assert {path.name for path in (root / "src").iterdir()} == {"app.py", "new.py", young.name, mine.name}
+
+
 def test_a_file_that_changed_is_not_overwritten(workspace: Workspace, root: Path) -> None:
     before = workspace.read("src/app.py")
     (root / "src/app.py").write_text("theirs\n")

@@ -149,6 +149,26 @@ async def test_a_queued_message_can_be_taken_back_into_the_composer(open_chat: O
         assert len(server.requests) == 1
 
 
+async def test_a_message_that_is_taken_back_is_kept_as_a_draft_before_the_queue_forgets_it(
+    open_chat: OpenChat, server: OpenAIServer
+) -> None:
+    gate = Gate()
+    server.script(Turn(["Writing", gate, " done."]))
+    async with open_chat(server) as chat:
+        chat.say("first")
+        await chat.shown(lambda: bool(chat.page.session.turns) and bool(chat.page.session.turns[0].answers))
+        conversation_id = chat.page.session.id
+        assert conversation_id is not None
+        conversations = chat.core.conversations
+        await conversations.set_queued(conversation_id, "second")
+        assert await conversations.unqueue(conversation_id, "typed") == "second\n\ntyped"
+        kept = await conversations.get(conversation_id)
+        assert (kept.queued, kept.draft.text) == ("", "second\n\ntyped")
+        gate.open()
+        await chat.answered(1)
+        assert len(server.requests) == 1
+
+
 async def test_a_queued_message_can_be_dropped_and_the_drop_undone(open_chat: OpenChat, server: OpenAIServer) -> None:
     gate = Gate()
     server.script(Turn(["Writing", gate, " done."]), "Sent after all.")

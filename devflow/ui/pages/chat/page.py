@@ -149,6 +149,7 @@ class ChatPage(QWidget):
         self.turn_acts.decide.connect(self._decided)
         self.acts.sent.connect(self._sent)
         self.acts.unsent.connect(self._unsent)
+        self.acts.unqueued.connect(self._unqueued)
         self.acts.branched.connect(self._open)
         self.conversation_acts.restored.connect(self._open)
         self.acts.refused_edit.connect(self._edit_refused)
@@ -321,10 +322,13 @@ class ChatPage(QWidget):
         conversation = self.session.conversation
         if conversation is None or not conversation.queued:
             return
-        text = "\n\n".join(part for part in (conversation.queued, self.composer.text) if part.strip())
-        self.acts.set_queued("")
-        self.composer.set_text(text)
-        self.session.typed(text)
+        self.acts.unqueue(self.composer.text)
+
+    def _unqueued(self, typed: str, text: str) -> None:
+        """`text` stands in the draft; what was typed since the press goes on behind it."""
+        queued = text.removesuffix(typed).strip("\n")
+        self.composer.set_text("\n\n".join(part for part in (queued, self.composer.text) if part.strip()))
+        self.session.typed(self.composer.text)
         self.composer.focus()
 
     def _cancel_queued(self) -> None:

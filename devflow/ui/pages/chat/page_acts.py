@@ -28,6 +28,7 @@ class PageActs(QObject):
 
     sent = Signal()
     unsent = Signal(str, object)
+    unqueued = Signal(str, str)
     branched = Signal(str)
     refused_edit = Signal(str)
 
@@ -83,6 +84,16 @@ class PageActs(QObject):
     def set_queued(self, text: str) -> None:
         if self._session.id is not None:
             self._launch(self._ctx.services.conversations.set_queued(self._session.id, text), "change queued message")
+
+    def unqueue(self, typed: str) -> None:
+        """Take the waiting message back into the composer, before what is typed there."""
+        if self._session.id is not None:
+            self._launch(self._unqueue(self._session.id, typed), "take back the queued message")
+
+    async def _unqueue(self, conversation_id: str, typed: str) -> None:
+        text = await self._ctx.services.conversations.unqueue(conversation_id, typed)
+        if isValid(self) and self._session.id == conversation_id:
+            self.unqueued.emit(typed, text)
 
     def set_project(self, project: Project | None) -> None:
         self._session.project = project
