@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import shutil
@@ -26,6 +27,7 @@ from pydantic import ValidationError
 from devflow.domain.messages import N_
 from devflow.domain.redaction import redact
 from devflow.domain.text.hidden import with_hidden_shown
+from devflow.providers.mending import mended
 from devflow.tools.mcp_expand import Launch
 
 log = logging.getLogger(__name__)
@@ -197,10 +199,17 @@ class _Rate:
 
 
 def _message(line: bytes) -> SessionMessage | None:
-    try:
-        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except (ValidationError, ValueError):
-        return None
+    read = mcp_types.jsonrpc_message_adapter.validate_json
+    with contextlib.suppress(ValidationError, ValueError):
+        return SessionMessage(read(line, by_name=False))
+    with contextlib.suppress(ValidationError, ValueError, RecursionError):
+        return SessionMessage(read(_without_halves(line), by_name=False))
+    return None
+
+
+def _without_halves(line: bytes) -> str:
+    """Halves of surrogate pairs and bytes that are no UTF-8 as marks: a strict reader takes no message with one."""
+    return mended(json.dumps(json.loads(line.decode("utf-8", "replace")), ensure_ascii=False))
 
 
 async def _end(process: asyncio.subprocess.Process) -> int | None:

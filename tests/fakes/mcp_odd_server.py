@@ -2,8 +2,8 @@
 
 Each HOW is a word: what it does otherwise than a good server (see `main`). It has the tools `echo`, `pid`, `crash`
 (ends in the middle of the call), `hang` (never answers), `flood` (lines without end), `endless` (one line without end),
-`large` (a text of a million characters), `nonsense` (an answer that is not MCP) and `given_up` (the calls that the
-client gave up).
+`large` (a text of a million characters), `halves` (half of a surrogate pair in its text), `nonsense` (an answer that is
+not MCP) and `given_up` (the calls that the client gave up).
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any
 
 HOW = sys.argv[1:]
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
-TOOLS = ["echo", "pid", "crash", "hang", "flood", "endless", "large", "nonsense", "given_up"]
+TOOLS = ["echo", "pid", "crash", "hang", "flood", "endless", "large", "halves", "nonsense", "given_up"]
 given_up: list[Any] = []
 
 
@@ -84,6 +84,8 @@ def call(message: dict[str, Any], name: str, arguments: dict[str, Any]) -> None:
                 os.write(1, b"x" * 65_536)
         case "large":
             text(message, "begin " + "x" * 1_000_000 + " end")
+        case "halves":
+            text(message, "cut \ud83d here")
         case "nonsense":
             say(message, {"content": "this is no list"})
         case "pid":

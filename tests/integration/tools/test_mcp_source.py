@@ -118,6 +118,10 @@ async def test_a_description_is_cut_and_hides_nothing(make: MakeSource) -> None:
     assert len(said) < 1_700
 
 
+async def test_half_of_a_surrogate_pair_in_an_answer_is_marked(make: MakeSource) -> None:
+    assert "cut \ufffd here" in (await ask(await make(odd(call_timeout=5)), "halves")).text
+
+
 async def test_a_long_answer_is_cut_in_the_middle(make: MakeSource) -> None:
     text = (await ask(await make(odd()), "large")).text
     assert len(text) < 41_000
