@@ -108,7 +108,7 @@ def tidy(root: Path, guard: Path) -> None:
 def digested(root: Path) -> dict[str, str]:
     """The page of each digested content: path by the `sha256` in its front matter."""
     found: dict[str, str] = {}
-    for path in sorted(walk(root).stamps):
+    for path in sorted(walk(root).paths()):
         with contextlib.suppress(OSError), (root / path).open("rb") as file:
             sha = _sha_in(file.read(HEAD))
             if sha:

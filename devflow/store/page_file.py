@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +20,25 @@ from devflow.domain.text import terms
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever terms or the reading of pages change: a file of another version is made anew."""
 
 _TABLES = """
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-    title TEXT NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, bare INTEGER NOT NULL, origin TEXT NOT NULL,
-    problem TEXT NOT NULL, pending INTEGER NOT NULL
+    title TEXT NOT NULL, name TEXT NOT NULL, bare INTEGER NOT NULL, origin TEXT NOT NULL, problem TEXT NOT NULL,
+    pending INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, indexed INTEGER NOT NULL, content BLOB NOT NULL
 );
 CREATE VIRTUAL TABLE page_terms USING fts5(title, name, content, content='', tokenize="ascii tokenchars '_+#.'");
 INSERT INTO page_terms (page_terms, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)');
 """
-_COLUMNS = "path, mtime_ns, size, title, name, bare, origin, problem, pending"
+_COLUMNS = "path, mtime_ns, size, title, name, bare, origin, problem, pending, ctime_ns"
 
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """What is kept of a page beside its content. `mtime_ns` and `size` (bytes) tell one state of its file from another.
+    """What is kept of a page beside its content. `mtime_ns`, `size` (bytes) and `ctime_ns` tell one state of its file
+    from another.
 
     `problem`: why its content is not there, a stable word, else empty. `pending`: it has not been read yet.
     """
@@ -51,6 +52,16 @@ class PageRow:
     origin: str = ""
     problem: str = ""
     pending: bool = False
+    ctime_ns: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """`texts` are title, name and content; `indexed`: their terms stand in the index."""
+
+    id: int
+    texts: tuple[str, str, str]
+    indexed: bool
 
 
 class PageFile:
@@ -78,8 +89,8 @@ class PageFile:
         with self.lock:
             found = self._connection.execute(f"SELECT {_COLUMNS} FROM pages").fetchall()  # noqa: S608 - own names
         return [
-            PageRow(path, mtime_ns, size, title, name, bool(bare), origin, problem, bool(pending))
-            for path, mtime_ns, size, title, name, bare, origin, problem, pending in found
+            PageRow(path, mtime_ns, size, title, name, bool(bare), origin, problem, bool(pending), ctime_ns)
+            for path, mtime_ns, size, title, name, bare, origin, problem, pending, ctime_ns in found
         ]
 
     def contents(self, paths: Iterable[str]) -> dict[str, str]:
@@ -107,7 +118,7 @@ class PageFile:
         with self.lock:
             return self._connection.execute(
                 "SELECT p.path, -f.rank FROM page_terms f JOIN pages p ON p.id = f.rowid "
-                "WHERE f.page_terms MATCH ? ORDER BY f.rank LIMIT ?",
+                "WHERE f.page_terms MATCH ? AND p.problem = '' ORDER BY f.rank LIMIT ?",
                 (f"{{{column}}} : ({asked})" if column else asked, limit),
             ).fetchall()
 
@@ -127,42 +138,58 @@ class PageFile:
             self._connection.execute("COMMIT")
 
     def put(self, row: PageRow, content: str) -> None:
-        """Keep the page, in the place of what was kept of it before."""
-        self.remove(row.path)
-        found = self._connection.execute(
-            f"INSERT INTO pages ({_COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",  # noqa: S608
-            (
-                row.path,
-                row.mtime_ns,
-                row.size,
-                row.title,
-                row.name,
-                row.is_bare,
-                row.origin,
-                row.problem,
-                row.pending,
-                zlib.compress(content.encode(), 1),
-            ),
-        ).fetchone()
-        if not row.problem:
+        """Keep the page, in the place of what was kept of it before; where that says the same, it costs little."""
+        kept = self._kept(row.path)
+        if kept is not None and kept.indexed and not row.problem and kept.texts == (row.title, row.name, content):
+            self._restate(kept.id, row)
+            return
+        if kept is not None:
+            self._forget(kept)
+        indexed = not row.problem
+        id = self._number(
+            f"INSERT INTO pages ({_COLUMNS}, indexed, content) VALUES ({', '.join('?' * 12)}) RETURNING id",  # noqa: S608
+            *_values(row),
+            indexed,
+            zlib.compress(content.encode(), 1),
+        )
+        if indexed:
             self._connection.execute(
                 "INSERT INTO page_terms (rowid, title, name, content) VALUES (?, ?, ?, ?)",
-                (found[0], _stream(row.title), _stream(row.name), _stream(content)),
+                (id, _stream(row.title), _stream(row.name), _stream(content)),
             )
+
+    def restate(self, row: PageRow) -> None:
+        """Change what is known of a page, and leave its content and its terms as they are."""
+        found = self._row("SELECT id FROM pages WHERE path = ?", row.path)
+        if found is not None:
+            self._restate(found[0], row)
 
     def remove(self, path: str) -> None:
         """Forget the page; one that is not there is no error."""
-        row = self._row("SELECT id, title, name, content, problem FROM pages WHERE path = ?", path)
+        kept = self._kept(path)
+        if kept is not None:
+            self._forget(kept)
+
+    def _restate(self, id: int, row: PageRow) -> None:
+        self._connection.execute(
+            f"UPDATE pages SET ({_COLUMNS}) = ({', '.join('?' * 10)}) WHERE id = ?",  # noqa: S608 - own names
+            (*_values(row), id),
+        )
+
+    def _kept(self, path: str) -> _Kept | None:
+        row = self._row("SELECT id, title, name, content, indexed FROM pages WHERE path = ?", path)
         if row is None:
-            return
-        id, title, name, content, problem = row
-        if not problem:
+            return None
+        return _Kept(row[0], (row[1], row[2], zlib.decompress(row[3]).decode()), bool(row[4]))
+
+    def _forget(self, kept: _Kept) -> None:
+        if kept.indexed:
             # A table without content must be told the very terms it holds, or it keeps them.
             self._connection.execute(
                 "INSERT INTO page_terms (page_terms, rowid, title, name, content) VALUES ('delete', ?, ?, ?, ?)",
-                (id, _stream(title), _stream(name), _stream(zlib.decompress(content).decode())),
+                (kept.id, *map(_stream, kept.texts)),
             )
-        self._connection.execute("DELETE FROM pages WHERE id = ?", (id,))
+        self._connection.execute("DELETE FROM pages WHERE id = ?", (kept.id,))
 
     def _row(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         found: tuple[Any, ...] | None = self._connection.execute(statement, values).fetchone()
@@ -199,6 +226,12 @@ def _connected(file: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _values(row: PageRow) -> tuple[object, ...]:
+    """In the order of `_COLUMNS`."""
+    state = (row.is_bare, row.origin, row.problem, row.pending, row.ctime_ns)
+    return (row.path, row.mtime_ns, row.size, row.title, row.name, *state)
 
 
 def _stream(text: str) -> str:

@@ -6,25 +6,25 @@ the folder.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from devflow.store.page_file import PageFile, PageRow
-from devflow.wiki import layout
-from devflow.wiki.decoding import decode
-from devflow.wiki.page import read
-from devflow.wiki.walking import Stamp, walk
+from devflow.wiki import layout, page_reading
+from devflow.wiki.page_reading import ENCODING, TOO_LARGE, UNREADABLE
+from devflow.wiki.walking import Stamp, Walked, joined, parted, walk
 
-HEAD = 4_096
-"""Bytes that are read of each page for its title when many are new; their contents follow."""
+__all__ = ["ENCODING", "TOO_LARGE", "UNREADABLE", "PageIndex", "Progress", "is_content"]
+
 MANY = 40
 SLICE_S = 0.05
 """Seconds of indexing between two chances for a search."""
-TOO_LARGE, ENCODING, UNREADABLE = "too_large", "encoding", "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,12 @@ class PageIndex:
         self.root = root
         self._file = PageFile(None if cache is None else cache / f"{_name_of(root)}.db")
         self._lock = self._file.lock
+        self._looking = threading.Lock()  # one walk at a time: an older one must not undo what a newer one has seen
         self._known: dict[str, PageRow] = {}
+        self._seen: dict[str, dict[str, Stamp]] = {}  # the states of `_known`, as a walk gives them
+        self._pending: set[str] = set()
+        self._problems: dict[str, str] = {}
+        self._sorted: tuple[PageRow, ...] | None = None
         self._closed: tuple[str, ...] = ()
 
     def close(self) -> None:
@@ -61,62 +66,120 @@ class PageIndex:
         A folder that cannot be read, or is gone as a whole, deletes nothing.
         """
         end = None if within is None else time.monotonic() + within
-        walked = walk(self.root)
+        with self._looking:
+            walked = walk(self.root)
+            with self._lock:
+                if self._file.changed_elsewhere():
+                    self._load()
+                self._closed = tuple(walked.closed)
+                gone, changed = self._differences(walked)
+                if gone:
+                    with self._file.writing():
+                        for path in gone:
+                            self._forget(path)
+            if len(changed) > MANY:
+                self._take_all(changed, None, head_only=True)
+            else:
+                self._take_all(changed, end)
         with self._lock:
-            if self._file.changed_elsewhere():
-                self._known = {row.path: row for row in self._file.rows()}
-            self._closed = tuple(walked.closed)
-            gone = [path for path in self._known if path not in walked.stamps and not walked.is_closed(path)]
-            changed = [(path, stamp) for path, stamp in walked.stamps.items() if self._is_news(path, stamp)]
-            if gone or len(changed) > MANY:
-                with self._file.writing():
-                    for path in gone:
-                        self._file.remove(path)
-                        del self._known[path]
-                    if len(changed) > MANY:
-                        for path, stamp in changed:
-                            self._take(path, stamp, head_only=True)
-        self._take_all(changed if len(changed) <= MANY else [], end)
-        with self._lock:
-            waiting = [(row.path, Stamp(row.mtime_ns, row.size)) for row in self._known.values() if row.pending]
+            waiting = sorted(self._pending)
         self._take_all(waiting, end)
         return self.progress()
 
     def progress(self) -> Progress:
         with self._lock:
-            rows = self._known.values()
-            return Progress(
-                len(rows),
-                sum(row.pending for row in rows),
-                tuple(sorted((row for row in rows if row.problem), key=lambda row: row.path)),
-                self._closed,
-            )
+            skipped = tuple(self._known[path] for path in sorted(self._problems))
+            return Progress(len(self._known), len(self._pending), skipped, self._closed)
 
-    def _is_news(self, path: str, stamp: Stamp) -> bool:
-        row = self._known.get(path)
-        return row is None or Stamp(row.mtime_ns, row.size) != stamp or row.problem == UNREADABLE
+    def _load(self) -> None:
+        self._known.clear()
+        self._seen.clear()
+        self._pending.clear()
+        self._problems.clear()
+        for row in self._file.rows():
+            self._keep(row)
 
-    def _take_all(self, pages: Sequence[tuple[str, Stamp]], end: float | None) -> None:
+    def _differences(self, walked: Walked) -> tuple[list[str], list[str]]:
+        """The paths that are gone, and those that are new or in another state; what was unreadable is tried again."""
+        gone: list[str] = []
+        changed: list[str] = []
+        for folder, names in walked.folders.items():
+            before = self._seen.get(folder, {})
+            if before != names:
+                gone += [joined(folder, name) for name in before if name not in names]
+                changed += [joined(folder, name) for name, stamp in names.items() if before.get(name) != stamp]
+        for folder, before in self._seen.items():
+            if folder not in walked.folders and not walked.is_closed(folder):
+                gone += [joined(folder, name) for name in before]
+        unreadable = {path for path, problem in self._problems.items() if problem == UNREADABLE}
+        changed += unreadable.difference(gone, changed)
+        return gone, [path for path in changed if not walked.is_closed(parted(path)[0])]
+
+    def _take_all(self, paths: Sequence[str], end: float | None, *, head_only: bool = False) -> None:
         """In slices, so that a search never waits for the whole of them; at least one slice, however late it is."""
         place = 0
-        while place < len(pages) and (end is None or time.monotonic() < end or place == 0):
+        while place < len(paths) and (end is None or time.monotonic() < end or place == 0):
             until = time.monotonic() + SLICE_S
             with self._file.writing():
-                while place < len(pages) and time.monotonic() < until:
-                    self._take(*pages[place])
+                while place < len(paths) and time.monotonic() < until:
+                    self._take(paths[place], head_only=head_only)
                     place += 1
 
-    def _take(self, path: str, stamp: Stamp, *, head_only: bool = False) -> None:
-        row, content = _read(self.root, path, stamp, head_only=head_only)
+    def _take(self, path: str, *, head_only: bool) -> None:
+        try:
+            row, content = page_reading.read(self.root, path, head_only=head_only)
+        except FileNotFoundError:
+            self._forget(path)  # it went since the folder was read
+            return
+        except OSError:
+            self._refused(path)
+            return
         self._file.put(row, content)
-        self._known[path] = row
+        self._keep(row)
+
+    def _refused(self, path: str) -> None:
+        """The page cannot be read now: it is found no more, and what is known of it is kept for when it can."""
+        name = layout.stem(path)
+        known = self._known.get(path)
+        row = replace(known or PageRow(path, 0, 0, name, name), problem=UNREADABLE, pending=False)
+        if known is None:
+            self._file.put(row, "")
+        else:
+            self._file.restate(row)
+        self._keep(row)
+
+    def _keep(self, row: PageRow) -> None:
+        folder, name = parted(row.path)
+        self._known[row.path] = row
+        self._seen.setdefault(folder, {})[name] = (row.mtime_ns, row.size, row.ctime_ns)
+        self._sorted = None
+        self._pending.discard(row.path)
+        self._problems.pop(row.path, None)
+        if row.pending:
+            self._pending.add(row.path)
+        if row.problem:
+            self._problems[row.path] = row.problem
+
+    def _forget(self, path: str) -> None:
+        self._file.remove(path)
+        if self._known.pop(path, None) is None:
+            return
+        folder, name = parted(path)
+        del self._seen[folder][name]
+        if not self._seen[folder]:
+            del self._seen[folder]
+        self._sorted = None
+        self._pending.discard(path)
+        self._problems.pop(path, None)
 
     # reading ---------------------------------------------------------------------------------------------------------
 
     def pages(self) -> tuple[PageRow, ...]:
         """Every page, in the order of their paths."""
         with self._lock:
-            return tuple(sorted(self._known.values(), key=lambda row: row.path))
+            if self._sorted is None:
+                self._sorted = tuple(map(self._known.__getitem__, sorted(self._known)))
+            return self._sorted
 
     def page(self, path: str) -> PageRow | None:
         with self._lock:
@@ -134,7 +197,8 @@ class PageIndex:
         """The content of one page to be read by a human; that of a pending page is read from its file."""
         page = self.page(path)
         if page is not None and page.pending:
-            return _read(self.root, path, Stamp(page.mtime_ns, page.size), head_only=False)[1]
+            with contextlib.suppress(OSError):
+                return page_reading.read(self.root, path)[1]
         return self.contents([path]).get(path, "")
 
     def frequencies(self, of: Iterable[str]) -> dict[str, int]:
@@ -149,27 +213,6 @@ class PageIndex:
 def is_content(page: PageRow) -> bool:
     """Whether the page says anything: a heading alone does below `wiki/`, but not on a page that every base has."""
     return not page.problem and not (page.is_bare and layout.is_meta(page.path))
-
-
-def _read(root: Path, path: str, stamp: Stamp, *, head_only: bool) -> tuple[PageRow, str]:
-    name = layout.stem(path)
-    row = PageRow(path, stamp.mtime_ns, stamp.size, name, name)
-    if stamp.size > layout.PAGE_MAX:
-        return replace(row, problem=TOO_LARGE), ""
-    try:
-        with os.fdopen(os.open(root / path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
-            raw = file.read(HEAD if head_only else layout.PAGE_MAX + 1)
-    except OSError:
-        return replace(row, problem=UNREADABLE), ""
-    if head_only:
-        whole = raw[: raw.rfind(b"\n") + 1] or raw  # a character may be cut at the end
-        text = decode(whole if len(raw) == HEAD else raw)
-        return replace(row, title=name if text is None else read(path, text).title, pending=True), ""
-    text = decode(raw)
-    if text is None:
-        return replace(row, problem=ENCODING), ""
-    page = read(path, text)
-    return replace(row, title=page.title, is_bare=page.is_bare, origin=page.origin), page.content
 
 
 def _name_of(root: Path) -> str:

@@ -56,7 +56,7 @@ def spans(text: str, terms: Iterable[str]) -> tuple[tuple[int, int], ...]:
 def _folded_with_origin(text: str) -> tuple[str, Sequence[int]]:
     """The folded text, and for each of its characters the index of the character it came from."""
     folded = fold(text)
-    if len(folded) == len(text) and (text.isascii() or all(len(fold(char)) == 1 for char in text)):
+    if len(folded) == len(text) and (text.isascii() or all(len(fold(char)) == 1 for char in set(text))):
         return folded, range(len(text))
     pieces = [fold(char) for char in text]
     return "".join(pieces), [index for index, piece in enumerate(pieces) for _ in piece]

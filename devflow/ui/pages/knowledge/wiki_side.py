@@ -176,7 +176,7 @@ class WikiSide(QWidget):
         """How many pages the others have: counted once whenever somebody comes here."""
         uncounted = [base for base in known if there[base] and base.id not in self._counted]
         for base in uncounted:
-            self._counts[base.id] = await asyncio.to_thread(lambda base=base: len(walk(Path(base.path)).stamps))  # type: ignore[misc]
+            self._counts[base.id] = await asyncio.to_thread(lambda base=base: walk(Path(base.path)).count)  # type: ignore[misc]
             self._counted.add(base.id)
         if uncounted:
             self._show_bases(known, there)
