@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 # Before anything imports Qt. `dev.py shots` and tests marked `display` choose another platform in their own process.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-# No test may find the settings, the language or the keychain of the person who runs it.
+# No test may find the settings, the skills, the language or the keychain of the person who runs it.
 os.environ.pop("DEVFLOW_HOME", None)
+os.environ["DEVFLOW_SHARED_SKILLS"] = ""
 os.environ["LANGUAGE"] = "en"
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 

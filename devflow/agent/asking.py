@@ -84,6 +84,7 @@ class Asking:
             receipt=receipt,
             project=self.scene.conversation.project,
             tools=tuple(tool.spec for tool in self.tools.values()),
+            skills=run.skill.text if run.skill is not None else "",
             window=window,
             ratio=await engine.calibration.ratio(run.choice),
             replays=self.scene.replays,

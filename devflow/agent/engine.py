@@ -23,6 +23,7 @@ from devflow.tools.registry import tools_for
 from devflow.tools.rules import read_rules
 from devflow.tools.tool import Tool, ToolContext, ToolSources
 from devflow.wiki.registry import KnowledgeBases
+from devflow.wiki.skills import Skills
 
 
 class ModelSource(Protocol):
@@ -48,6 +49,7 @@ class Engine:
     lock: ProcessLock
     home: Path
     bases: KnowledgeBases
+    skills: Skills
     sources: ToolSources | None = None
 
     async def tool_context(

@@ -8,6 +8,7 @@ from devflow.domain.conversation import MESSAGE_MAX, Conversation, MessageState,
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
 from devflow.domain.run import OPEN_STATES, Run, RunState
+from devflow.domain.skill import UsedSkill
 from devflow.domain.text.storable import is_storable
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
@@ -50,17 +51,33 @@ def send(
     choice: ModelChoice,
     owner: str,
     tools: tuple[str, ...] | None = None,
+    skill: UsedSkill | None = None,
 ) -> tuple[Run, bool]:
     """The message's run and whether it is new; while one is open the message is queued, and that run returned."""
     conversation = conversations.get(unit.session, conversation_id)
     cleared: dict[str, Any] = {"draft": {}, "deleted_at": None}
     if open_run := runs.open_run(unit.session, conversation_id):
         queued = f"{conversation.queued}\n\n{text}" if conversation.queued else text
-        conversations.set_fields(unit, conversation_id, queued=queued, **cleared)
+        waiting = _skill_of_both(conversation, skill)
+        conversations.set_fields(unit, conversation_id, queued=queued, queued_skill=waiting, **cleared)
         return open_run, False
     conversations.set_fields(unit, conversation_id, **cleared)
     parent = conversation.leaf_id
-    return _record(unit, conversation_id, text, parent_id=parent, choice=choice, owner=owner, tools=tools), True
+    run = _record(unit, conversation_id, text, parent_id=parent, choice=choice, owner=owner, tools=tools, skill=skill)
+    return run, True
+
+
+def _skill_of_both(conversation: Conversation, skill: UsedSkill | None) -> dict[str, str] | None:
+    """What waits becomes one message, so it is carried out with one skill."""
+    waiting = conversation.queued_skill if conversation.queued.strip() else None
+    if waiting is not None and skill is not None and waiting != skill:
+        raise Refused(
+            N_("A message with the skill {name} waits already."),
+            N_("Wait until it is sent, then use another skill."),
+            name=waiting.name,
+        )
+    used = waiting or skill
+    return used.as_json() if used is not None else None
 
 
 def take_queued(unit: Unit, conversation_id: str, *, choice: ModelChoice, owner: str) -> Run | None:
@@ -68,13 +85,13 @@ def take_queued(unit: Unit, conversation_id: str, *, choice: ModelChoice, owner:
     conversation = conversations.get(unit.session, conversation_id)
     if not conversation.queued.strip() or runs.open_run(unit.session, conversation_id):
         return None
-    conversations.set_fields(unit, conversation_id, queued="")
-    parent = conversation.leaf_id
-    return _record(unit, conversation_id, conversation.queued, parent_id=parent, choice=choice, owner=owner)
+    conversations.set_fields(unit, conversation_id, queued="", queued_skill=None)
+    text, skill, parent = conversation.queued, conversation.queued_skill, conversation.leaf_id
+    return _record(unit, conversation_id, text, parent_id=parent, choice=choice, owner=owner, skill=skill)
 
 
 def regenerate(unit: Unit, message_id: str, *, choice: ModelChoice, owner: str) -> Run:
-    """A new run on the question above that message."""
+    """A new run on the question above that message, with the skill that it was asked with."""
     message = conversations.message(unit.session, message_id)
     _refuse_while_open(unit.session, message.conversation_id)
     above = [each for each in conversations.path_to(unit.session, message_id) if each.role is Role.USER]
@@ -90,16 +107,19 @@ def regenerate(unit: Unit, message_id: str, *, choice: ModelChoice, owner: str) 
         choice=choice,
         owner=owner,
         beside=shown if shown != question else None,
+        skill=runs.skill_of_question(unit.session, question),
     )
 
 
 def resend(unit: Unit, message_id: str, text: str, *, choice: ModelChoice, owner: str) -> Run:
-    """A new message with its run, beside the user's own one of that id."""
+    """A new message with its run, beside the user's own one of that id; the skill stays."""
     message = conversations.message(unit.session, message_id)
     if message.role is not Role.USER:
         raise Refused(N_("Only your own messages can be edited."), N_("Regenerate the answer instead."))
     _refuse_while_open(unit.session, message.conversation_id)
-    return _record(unit, message.conversation_id, text, parent_id=message.parent_id, choice=choice, owner=owner)
+    skill = runs.skill_of_question(unit.session, message_id)
+    parent = message.parent_id
+    return _record(unit, message.conversation_id, text, parent_id=parent, choice=choice, owner=owner, skill=skill)
 
 
 def go_on(unit: Unit, run_id: str, *, choice: ModelChoice, owner: str, from_start: bool) -> Run:
@@ -126,6 +146,7 @@ def _record(
     choice: ModelChoice,
     owner: str,
     tools: tuple[str, ...] | None = None,
+    skill: UsedSkill | None = None,
 ) -> Run:
     """Add a user message below `parent_id`, make it the leaf, queue its run. The first one names the conversation."""
     conversation = conversations.get(unit.session, conversation_id)
@@ -142,6 +163,7 @@ def _record(
         choice=choice,
         owner=owner,
         tools=tools,
+        skill=skill,
     )
 
 

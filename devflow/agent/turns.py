@@ -18,6 +18,7 @@ from devflow.agent.engine import Engine
 from devflow.agent.loop import advance
 from devflow.agent.mending import settle_cancelled, settle_failed, settle_interrupted
 from devflow.agent.problems import problem_of, unexpected
+from devflow.agent.skills import used_skill
 from devflow.agent.titles import suggest_title
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import DatabaseProblem, UserFacing
@@ -61,16 +62,24 @@ class Turns:
 
     # acts ----------------------------------------------------------------------------------------------------------
 
-    async def send(self, conversation_id: str, text: str, *, tools: tuple[str, ...] | None = None) -> Run:
+    async def send(
+        self, conversation_id: str, text: str, *, tools: tuple[str, ...] | None = None, skill: str | None = None
+    ) -> Run:
         """Record a message and start its run; while another run is open it is queued instead, and that run returned.
 
-        `tools` restricts the run to the tools named, which then need no approval (`devflow ask --allow`). Raises
-        InvalidInput for an empty message; nothing after it is recorded.
+        `tools` restricts the run to the tools named, which then need no approval (`devflow ask --allow`). `skill` is
+        the name of one that the conversation is offered; its text as it is now goes with every request of the run, and
+        without other words its command is the message. Raises InvalidInput for an empty message or a skill that is not
+        there; nothing after it is recorded.
         """
-        checked = starting.checked_text(text)
+        checked = starting.checked_text(text if text.strip() or skill is None else f"/{skill}")
         choice = await self._choice(conversation_id)
+        used = await used_skill(self._engine, conversation_id, checked, skill, tools) if skill is not None else None
+        owner = self._owner
         run, started = await self._engine.db.write(
-            lambda unit: starting.send(unit, conversation_id, checked, choice=choice, owner=self._owner, tools=tools)
+            lambda unit: starting.send(
+                unit, conversation_id, checked, choice=choice, owner=owner, tools=tools, skill=used
+            )
         )
         if started:
             self._engine.run_changed(run)

@@ -15,8 +15,9 @@ from devflow.agent.conversations import Conversations
 from devflow.agent.engine import Engine
 from devflow.agent.turns import Turns
 from devflow.app.i18n import SYSTEM, translator
-from devflow.app.paths import AppPaths
+from devflow.app.paths import AppPaths, shared_skills
 from devflow.digest.batch import Workbench
+from devflow.digest.sediment import Sediments
 from devflow.digest.service import Digests
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import DatabaseProblem, NotFound
@@ -43,6 +44,7 @@ from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
 from devflow.tools.mcp_servers import McpServers
 from devflow.tools.mcp_source import McpSource
 from devflow.wiki.registry import KnowledgeBases
+from devflow.wiki.skills import Skills
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Core:
     settings: Settings
     projects: Projects
     bases: KnowledgeBases
+    skills: Skills
     knowledge: Knowledge
     samples: Samples
     keys: Keys
@@ -61,6 +64,7 @@ class Core:
     turns: Turns
     extraction: Extraction
     digests: Digests
+    sediments: Sediments
     mcp: McpSource
     lock: ProcessLock
     journal: Journal
@@ -110,6 +114,7 @@ async def close_core(core: Core) -> None:
         closing.push_async_callback(core.mcp.close)
         closing.push_async_callback(core.extraction.close)
         closing.push_async_callback(core.digests.close)
+        closing.push_async_callback(core.sediments.close)
         closing.push_async_callback(core.turns.close)
         await asyncio.gather(*core.tasks, return_exceptions=True)
 
@@ -150,6 +155,7 @@ async def _build(
     models = Models(db, keys, settings, hub, resources=paths.resources, probe_request=compose_probe)
     templates = Templates(paths.resources)
     bases = KnowledgeBases(db, paths.cache / "pages")
+    skills = Skills(paths.home, shared_skills(environ))
     journal = Journal(paths.logs / "retrieval")
     calibration = Calibration(settings)
     mcp = McpSource(McpServers(settings, keys, agent_child=child), settings, hub, environ=environ)
@@ -162,6 +168,7 @@ async def _build(
         templates=templates,
         lookups=Lookups(db, settings, templates, hub, bases, journal),
         bases=bases,
+        skills=skills,
         calibration=calibration,
         lock=lock,
         home=paths.home,
@@ -183,6 +190,7 @@ async def _build(
         settings=settings,
         projects=Projects(db),
         bases=bases,
+        skills=skills,
         journal=journal,
         knowledge=knowledge,
         samples=Samples(db, paths.resources, agent_child=child),
@@ -192,6 +200,7 @@ async def _build(
         turns=Turns(engine),
         extraction=extraction,
         digests=Digests(bench, bases, lock.is_alive),
+        sediments=Sediments(),
         mcp=mcp,
         lock=lock,
         translator=translator(paths.resources, language, environ),

@@ -65,6 +65,17 @@ def app_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ)
     return paths
 
 
+def shared_skills(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """The user's folders of skills that several programs share; `DEVFLOW_SHARED_SKILLS` names others, or none."""
+    named = environ.get("DEVFLOW_SHARED_SKILLS")
+    if named is not None:
+        return tuple(Path(folder).absolute() for folder in named.split(os.pathsep) if folder.strip())
+    try:
+        return tuple(Path.home() / folder for folder in (".agents/skills", ".claude/skills"))
+    except RuntimeError:  # there is no home
+        return ()
+
+
 def _found_home(explicit: Path | None, environ: Mapping[str, str]) -> Path:
     try:
         return _home(explicit, environ)

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from devflow.domain.knowledge import Project
+from devflow.domain.skill import UsedSkill
 
 
 class Role(StrEnum):
@@ -85,7 +86,8 @@ MESSAGE_MAX = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`queued` is the message typed while a run streams; `model` None means the main role's model.
+    """`queued` is the message typed while a run streams, `queued_skill` what it is to be answered with; `model` None
+    means the main role's model.
 
     `project` is the workspace; it may change. `kb_id` is fixed at the first message. `retrieval` is the conversation's
     own switch. `running` and `awaiting` are read with the row for the list's marks.
@@ -108,6 +110,7 @@ class Conversation:
     deleted_at: datetime | None = None
     running: bool = False
     awaiting: bool = False
+    queued_skill: UsedSkill | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 from devflow.domain.conversation import Message, ModelChoice
 from devflow.domain.request import Measure
+from devflow.domain.skill import UsedSkill
 
 MAX_STEPS = 50  # provider calls in one run (spec 03, rule 5)
 
@@ -75,7 +76,7 @@ class Run:
 
     `recovered_seq` is the newest recovery, Retry or Continue; `steps` counts provider calls since then. `measure` is
     what the newest request was made of. `beside` is the message at which the conversation stands again when a run that
-    was to answer anew has ended without a word of its own.
+    was to answer anew has ended without a word of its own. `skill` is what the user put before the message.
     """
 
     id: str
@@ -91,6 +92,7 @@ class Run:
     finished_at: datetime | None = None
     measure: Measure | None = None
     beside: str | None = None
+    skill: UsedSkill | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from devflow.domain.ids import new_id
 from devflow.domain.knowledge import Project
 from devflow.domain.messages import N_
 from devflow.domain.run import ACTIVE_STATES, RunState
+from devflow.domain.skill import UsedSkill
 from devflow.store import tolerant
 from devflow.store.database import Unit
 from devflow.store.schema import ConversationRow, MessageRow, ProjectRow, RunRow
@@ -332,6 +333,7 @@ def _to_conversation(row: Row[Any]) -> Conversation:
         deleted_at=row.deleted_at,
         running=bool(row.running),
         awaiting=bool(row.awaiting),
+        queued_skill=UsedSkill.of_json(row.queued_skill),
     )
 
 

@@ -26,7 +26,8 @@ from devflow.domain.run import (
     Transcript,
     arguments_hash,
 )
-from devflow.store import conversations, tolerant
+from devflow.domain.skill import UsedSkill
+from devflow.store import conversations, run_json, tolerant
 from devflow.store.database import Unit
 from devflow.store.schema import RunRow, ToolCallRow
 
@@ -65,6 +66,7 @@ def insert(
     owner: str,
     tools: Sequence[str] | None = None,
     beside: str | None = None,
+    skill: UsedSkill | None = None,
 ) -> Run:
     """`beside`: where the conversation stands, and stands again should the run end without a word."""
     options: dict[str, Any] = {_TIP: user_message_id}
@@ -82,6 +84,7 @@ def insert(
         provider_id=choice.provider_id,
         model=choice.model,
         options=options,
+        skill=skill.as_json() if skill is not None else None,
         recovered_seq=0,
         created_at=unit.at,
     )
@@ -138,7 +141,7 @@ def set_state(
         _show_cut_answer_again(unit, row)
         _show_former_answer_again(unit, row)
     row.state, row.owner = state.value, owner
-    row.problem = _problem_to_json(problem) if problem else None
+    row.problem = run_json.of_problem(problem) if problem else None
     row.finished_at = None if state in OPEN_STATES else unit.at
     if step:
         row.steps += 1
@@ -217,6 +220,12 @@ def tools_of(session: Session, id: str) -> tuple[str, ...] | None:
     """The only tools this run is offered, or None for all of the conversation's."""
     tools = row_of(session, id).options.get(_TOOLS)
     return None if tools is None else tuple(tools)
+
+
+def skill_of_question(session: Session, message_id: str) -> UsedSkill | None:
+    """The skill that this user message was asked with, if any."""
+    asked = select(RunRow.skill).where(RunRow.user_message_id == message_id)
+    return UsedSkill.of_json(session.scalars(asked.order_by(RunRow.created_at.desc(), RunRow.id).limit(1)).first())
 
 
 def transcript(session: Session, id: str) -> Transcript:
@@ -338,19 +347,13 @@ def to_run(row: RunRow) -> Run:
         owner=row.owner,
         choice=ModelChoice(row.provider_id, row.model),
         recovered_seq=row.recovered_seq,
-        problem=_problem_of(row.problem) if row.problem else None,
+        problem=run_json.problem_of(row.problem) if row.problem else None,
         created_at=row.created_at,
         finished_at=row.finished_at,
-        measure=_measure_of(options.get(_MEASURE)),
+        measure=run_json.measure_of(options.get(_MEASURE)),
         beside=_beside(row),
+        skill=UsedSkill.of_json(row.skill),
     )
-
-
-def _measure_of(value: object) -> Measure | None:
-    try:
-        return Measure(**value) if isinstance(value, Mapping) else None
-    except TypeError:  # of a newer version: it is only shown
-        return None
 
 
 def to_call(row: ToolCallRow) -> ToolCall:
@@ -379,22 +382,3 @@ def to_call(row: ToolCallRow) -> ToolCall:
 def _changed(unit: Unit, row: RunRow) -> None:
     unit.changed(Aggregate.RUN, row.id)
     unit.changed(Aggregate.CONVERSATION, row.conversation_id)
-
-
-def _problem_to_json(problem: Problem) -> dict[str, Any]:
-    params = {key: value if isinstance(value, int | float | bool) else str(value) for key, value in _params(problem)}
-    return {
-        "code": problem.code,
-        "message": problem.message,
-        "hint": problem.hint,
-        "params": params,
-        "retryable": problem.retryable,
-    }
-
-
-def _params(problem: Problem) -> Iterable[tuple[str, Any]]:
-    return (problem.params or {}).items()
-
-
-def _problem_of(raw: Mapping[str, Any]) -> Problem:
-    return Problem(raw["code"], raw["message"], raw.get("hint", ""), raw.get("params"), raw.get("retryable", True))

@@ -19,6 +19,7 @@ from devflow.store.schema_base import Id, one_of
 from devflow.store.schema_base import Instant as Instant
 from devflow.store.schema_digests import DigestBatchRow as DigestBatchRow
 from devflow.store.schema_digests import DigestFileRow as DigestFileRow
+from devflow.store.schema_vectors import EntryVectorRow as EntryVectorRow
 
 
 class ProjectRow(Base):
@@ -53,6 +54,7 @@ class EntryRow(Base):
         Index(None, "status", "reuse_count"),
         Index(None, "status", "kind", "project_id", "source_ref"),  # facets are counted without reading the texts
         Index(None, "normal_hash"),
+        Index(None, "status", "embedding_status", "embedding_model"),
     )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
@@ -128,6 +130,7 @@ class ConversationRow(Base):
     model: Mapped[str | None]
     draft: Mapped[dict[str, Any]]
     queued: Mapped[str] = mapped_column(Text, default="")
+    queued_skill: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
@@ -172,6 +175,7 @@ class RunRow(Base):
     provider_id: Mapped[str] = mapped_column(Id)
     model: Mapped[str]
     options: Mapped[dict[str, Any]]
+    skill: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     recovered_seq: Mapped[int] = mapped_column(default=0)
     problem: Mapped[dict[str, Any] | None]
     created_at: Mapped[datetime]

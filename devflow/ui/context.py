@@ -17,6 +17,7 @@ from devflow.ui.widgets.dialogs import Dialogs
 if TYPE_CHECKING:
     from devflow.agent.conversations import Conversations
     from devflow.agent.turns import Turns
+    from devflow.digest.sediment import Sediments
     from devflow.digest.service import Digests
     from devflow.extraction.service import Extraction
     from devflow.knowledge.projects import Projects
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from devflow.models.registry import Models
     from devflow.tools.mcp_source import McpSource
     from devflow.wiki.registry import KnowledgeBases
+    from devflow.wiki.skills import Skills
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,14 @@ class Services:
     samples: Samples
     projects: Projects
     bases: KnowledgeBases
+    skills: Skills
     models: Models
     keys: Keys
     conversations: Conversations
     turns: Turns
     extraction: Extraction
     digests: Digests
+    sediments: Sediments
     mcp: McpSource
     data_folder: Path
     database: Path

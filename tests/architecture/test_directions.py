@@ -24,6 +24,7 @@ ALLOWED = {
     "mammoth": ("devflow/digest/extracting.py",),
     "markdownify": ("devflow/digest/extracting.py",),
     "bs4": ("devflow/digest/extracting.py",),
+    "yaml": ("devflow/wiki/skill_file.py",),
     "keyring": ("devflow/models/keys*",),
     "platformdirs": ("devflow/app/paths.py",),
 }

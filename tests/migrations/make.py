@@ -82,6 +82,7 @@ def _fill_the_rest(unit: Unit, entry: str, project: str) -> None:
             model="small",
             draft={"text": "unsent", "references": []},
             queued="next",
+            queued_skill={"name": "review", "source": "user", "text": "Review it."},
             created_at=at,
             updated_at=at,
         ),
@@ -103,6 +104,7 @@ def _fill_the_rest(unit: Unit, entry: str, project: str) -> None:
             provider_id="provider",
             model="small",
             options={},
+            skill={"name": "review", "source": "project", "text": "看一遍。"},
             created_at=at,
         ),
         schema.MessageRow(
