@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Origin, Path
+from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Origin, Path, Role
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
 from devflow.domain.receipt import Receipt
@@ -15,9 +16,23 @@ from devflow.store import conversations as table
 from devflow.store import receipts as receipt_table
 from devflow.store import runs as run_table
 from devflow.store.conversation_search import MessageHit
-from devflow.store.database import Database, Unit
+from devflow.store.database import Database, Session, Unit
 
 TITLE_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A conversation at one moment: its active path, and what belongs to the part of it that is looked at.
+
+    `calls` by message; `numbers`: `[K…]` number → entry id.
+    """
+
+    path: Path
+    runs: tuple[Run, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    calls: Mapping[str, tuple[ToolCall, ...]] = field(default_factory=dict)
+    numbers: Mapping[int, str] = field(default_factory=dict)
 
 
 class Conversations:
@@ -44,6 +59,27 @@ class Conversations:
     async def path(self, id: str) -> Path:
         """The active path and the alternatives on it."""
         return await self._db.read(lambda session: table.path(session, id))
+
+    async def shown(self, id: str, part: Callable[[Path], Sequence[Message]]) -> Shown:
+        """The conversation as one transaction sees it, so that no run is missing from a path that has its answer.
+
+        `part` chooses the messages that runs, receipts and calls are read for. It runs on the store's thread.
+        """
+
+        def work(session: Session) -> Shown:
+            path = table.path(session, id)
+            messages = part(path)
+            questions = [each.id for each in messages if each.role is Role.USER]
+            runs = run_table.of_conversation(session, id, questions)
+            return Shown(
+                path,
+                runs,
+                receipt_table.of_conversation(session, id, [run.id for run in runs]),
+                run_table.calls_of(session, [each.id for each in messages if each.role is Role.ASSISTANT]),
+                receipt_table.numbers(session, id),
+            )
+
+        return await self._db.read(work)
 
     async def message(self, message_id: str) -> Message:
         return await self._db.read(lambda session: table.message(session, message_id))

@@ -4,13 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from devflow.agent.conversations import Shown
 from devflow.domain.conversation import OFFLINE, Conversation, Draft, Message, MessageState, Origin, Path, Role
 from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import CallState, Risk, Run, RunState, ToolCall
 from devflow.ui.pages.chat.patch import patch_note, patch_rows
 from devflow.ui.pages.chat.sources_panel import plain_excerpt
-from devflow.ui.pages.chat.turn_views import Loaded, TurnView, lookup_words, references, turns_of
+from devflow.ui.pages.chat.turn_views import TurnView, lookup_words, references, turns_of
 from devflow.ui.pages.chat.user_text import as_typed
 from devflow.ui.widgets.diffing import Side
 
@@ -45,22 +46,20 @@ def path(*messages: Message) -> Path:
 
 
 def test_a_question_shows_the_run_of_the_answer_on_the_path() -> None:
-    loaded = Loaded(
-        path(message("q", Role.USER), message("a1", Role.ASSISTANT, "r1")), (run("r1", "q"), run("r2", "q"))
-    )
+    loaded = Shown(path(message("q", Role.USER), message("a1", Role.ASSISTANT, "r1")), (run("r1", "q"), run("r2", "q")))
     assert turns_of(loaded)[0].run == run("r1", "q")
 
 
 def test_a_question_without_an_answer_shows_its_newest_run() -> None:
-    loaded = Loaded(path(message("q", Role.USER)), (run("r1", "q"), run("r2", "q", RunState.FAILED)))
+    loaded = Shown(path(message("q", Role.USER)), (run("r1", "q"), run("r2", "q", RunState.FAILED)))
     assert turns_of(loaded)[0].run == run("r2", "q", RunState.FAILED)
 
 
 def test_calls_wait_only_while_their_run_is_open() -> None:
     waiting = (call("c1", "a", CallState.AWAITING), call("c2", "a", CallState.DONE))
     messages = path(message("q", Role.USER), message("a", Role.ASSISTANT, "r1"))
-    open_one = Loaded(messages, (run("r1", "q", RunState.AWAITING_APPROVAL),), (), {"a": waiting})
-    over = Loaded(messages, (run("r1", "q", RunState.CANCELLED),), (), {"a": waiting})
+    open_one = Shown(messages, (run("r1", "q", RunState.AWAITING_APPROVAL),), (), {"a": waiting})
+    over = Shown(messages, (run("r1", "q", RunState.CANCELLED),), (), {"a": waiting})
     assert turns_of(open_one)[0].awaiting == waiting[:1]
     assert turns_of(over)[0].awaiting == ()
 
@@ -78,7 +77,7 @@ def test_calls_wait_only_while_their_run_is_open() -> None:
 )
 def test_a_turn_is_cut_when_it_can_go_on_from_where_it_stands(state: RunState, partial: bool, cut: bool) -> None:
     how = MessageState.PARTIAL if partial else MessageState.COMPLETE
-    loaded = Loaded(path(message("q", Role.USER), message("a", Role.ASSISTANT, "r1", how)), (run("r1", "q", state),))
+    loaded = Shown(path(message("q", Role.USER), message("a", Role.ASSISTANT, "r1", how)), (run("r1", "q", state),))
     assert turns_of(loaded)[0].cut is cut
 
 

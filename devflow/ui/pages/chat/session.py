@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Path, Role
+from devflow.domain.conversation import Conversation, Draft, Message, ModelChoice, Path
 from devflow.domain.errors import NotFound
 from devflow.domain.events import CallsChanged, LibrarySearchDone, MessageStarted, RunChanged
 from devflow.domain.knowledge import Project
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.context import UiContext
 from devflow.ui.models.refresh import Refresher
-from devflow.ui.pages.chat.turn_views import Loaded, TurnView, references, turns_of
+from devflow.ui.pages.chat.turn_views import TurnView, references, turns_of
 
 GROUP = "chat"
 """Settings group: `conversation`, the one that was open last."""
@@ -221,21 +221,17 @@ class ChatSession(QObject):
         wanted = self._id
         if wanted is None:
             return
+        at, first = self.at_message, self._from
         conversations = self._ctx.services.conversations
         try:
-            path = await conversations.path(wanted)
+            if at is not None and all(each.id != at for each in (await conversations.path(wanted)).messages):
+                await conversations.choose_sibling(at)
+            shown = await conversations.shown(wanted, lambda path: _part(path, first or at))
         except NotFound:  # a link to what was erased
             self.start_new()
             raise
-        at = self.at_message
-        if at is not None and all(message.id != at for message in path.messages):
-            path = await conversations.choose_sibling(at)
-        shown = self._shown_of(path)
-        runs = await conversations.runs(wanted, questions=[each.id for each in shown if each.role is Role.USER])
-        receipts = await conversations.receipts(wanted, runs=[run.id for run in runs])
+        path = shown.path
         base = await self._base_of(path.conversation.kb_id)
-        calls = await conversations.calls([each.id for each in shown if each.role is Role.ASSISTANT])
-        numbers = await conversations.numbers(wanted)
         if wanted != self._id:
             return
         fresh, self._fresh = self._fresh, False
@@ -243,8 +239,8 @@ class ChatSession(QObject):
             self.start_new()
             return
         self.conversation = path.conversation
-        self.turns = turns_of(Loaded(path, runs, receipts, calls))
-        self.references = references(numbers, self.turns)
+        self.turns = turns_of(shown)
+        self.references = references(shown.numbers, self.turns)
         self.project, self.model = path.conversation.project, path.conversation.model
         if fresh and base != self.base:
             self._ctx.tasks.launch(self._ctx.services.bases.use(base.id if base else None), what="use its base")
@@ -266,20 +262,6 @@ class ChatSession(QObject):
         self._from = message_id
         self.refresh()
 
-    def _shown_of(self, path: Path) -> Sequence[Message]:
-        """The messages from the first one that the reader has come to; at first the newest ones.
-
-        Runs, receipts and calls are read for these only: of 5,000 messages nobody looks at all.
-        """
-        newest = max(0, len(path.messages) - _NEWEST)
-        wanted = self._from or self.at_message
-        for place, message in enumerate(path.messages):
-            if place == newest:
-                break
-            if message.id == wanted:
-                return path.messages[max(0, place - _BEFORE) :]
-        return path.messages[newest:]
-
     def _ids_changed(self, ids: object) -> None:
         if isinstance(ids, frozenset) and self._id in ids:
             self._refresher.ask()
@@ -287,3 +269,15 @@ class ChatSession(QObject):
     def _run_event(self, event: RunChanged | LibrarySearchDone | MessageStarted | CallsChanged) -> None:
         if event.conversation_id == self._id:
             self._refresher.ask()
+
+
+def _part(path: Path, wanted: str | None) -> Sequence[Message]:
+    """The messages from the first one that the reader has come to, the `wanted` one; at first the newest ones.
+
+    Runs, receipts and calls are read for these only: of 5,000 messages nobody looks at all.
+    """
+    newest = max(0, len(path.messages) - _NEWEST)
+    for place, message in enumerate(path.messages[:newest]):
+        if message.id == wanted:
+            return path.messages[max(0, place - _BEFORE) :]
+    return path.messages[newest:]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from devflow.domain.conversation import Message, MessageState, Path, Role, Siblings
+from devflow.agent.conversations import Shown
+from devflow.domain.conversation import Message, MessageState, Role, Siblings
 from devflow.domain.next_step import LIMITS
 from devflow.domain.receipt import Receipt
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
@@ -139,17 +140,7 @@ class LookupWords:
     pages: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What was read of one conversation, in one piece."""
-
-    path: Path
-    runs: tuple[Run, ...] = ()
-    receipts: tuple[Receipt, ...] = ()
-    calls: Mapping[str, tuple[ToolCall, ...]] = field(default_factory=dict)
-
-
-def turns_of(loaded: Loaded) -> tuple[TurnView, ...]:
+def turns_of(loaded: Shown) -> tuple[TurnView, ...]:
     """The active path as turns, oldest first."""
     path = loaded.path
     runs = {run.id: run for run in loaded.runs}
@@ -221,7 +212,7 @@ def _run_shown(answers: Sequence[Message], runs: Mapping[str, Run], asked: Seque
     return asked[-1] if asked else None
 
 
-def _wordless_run(loaded: Loaded) -> Run | None:
+def _wordless_run(loaded: Shown) -> Run | None:
     """The newest run that was to answer anew, if it failed without a word and nothing has been said since."""
     newest = loaded.path.messages[-1].id if loaded.path.messages else ""
     failed = (run for run in reversed(loaded.runs) if run.state in (RunState.FAILED, RunState.INTERRUPTED))
