@@ -177,6 +177,7 @@ async def test_rows_say_what_runs_and_what_waits(open_chat: OpenChat, server: Op
         chat.page.acts.set_project(project)
         chat.say("first")
         await chat.listed(lambda: bool(_items(chat)) and _items(chat)[0].conversation.running)
+        await eventually(lambda: len(server.requests) == 1)  # the script's first turn is its own
         chat.page.start_new()
         chat.say("second")
         await chat.listed(lambda: any(item.conversation.awaiting for item in _items(chat)))
