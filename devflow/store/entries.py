@@ -32,7 +32,7 @@ from devflow.domain.knowledge import (
 )
 from devflow.domain.messages import N_
 from devflow.domain.text.folding import duplicate_key
-from devflow.store import erasure, projects, search_index, timeline, tolerant
+from devflow.store import erasure, projects, search_index, timeline, tolerant, vectors
 from devflow.store.database import Unit
 from devflow.store.schema import EntryLinkRow, EntryRow, ProjectRow
 from devflow.store.timeline import Act
@@ -232,6 +232,8 @@ def update_fields(
     row.normal_hash = duplicate_key(row.title, row.content)
     row.version += 1
     row.updated_at = unit.at
+    if not changes.keys().isdisjoint(("title", "content")):
+        vectors.forget(unit, row)
     indexed = not changes.keys().isdisjoint(("title", "content", "tags"))
     return _written(unit, row, event, act, changes, {**(detail or {}), VERSION: row.version}, text_changed=indexed)
 

@@ -62,7 +62,7 @@ def _rebuild_if_needed(unit: Unit) -> None:
         search_index.rebuild(unit)
 
 
-LATER = frozenset({"digest_batches", "digest_files"})
+LATER = frozenset({"digest_batches", "digest_files", "entry_vectors"})
 """Tables that the first revision did not have: a file that is older than this program may lack them."""
 
 

@@ -1,0 +1,228 @@
+"""Vectors of entries, and where each entry's stand. None of it is an edit: no timeline event, no new version (spec 08).
+
+An entry is `ready` for a model exactly when its rows here are of that model and of the text it has now: whoever changes
+the text calls `forget` in the same transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from devflow.domain.events import Aggregate
+from devflow.domain.knowledge import EmbeddingStatus, Status
+from devflow.store.database import Unit
+from devflow.store.schema import EntryRow
+from devflow.store.schema_vectors import EntryVectorRow
+
+ERROR_MAX = 500
+READ_AT_ONCE = 2_000
+ASKED_AT_ONCE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is embedded of an entry; `text_hash` names exactly this text."""
+
+    entry_id: str
+    title: str
+    content: str
+
+    @property
+    def text_hash(self) -> str:
+        return hashlib.sha256(f"{self.title}\x00{self.content}".encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Published entries: how many there are, have vectors of the model, and failed."""
+
+    total: int
+    ready: int
+    failed: int
+
+    @property
+    def left(self) -> int:
+        return self.total - self.ready - self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A row as the index takes it in."""
+
+    id: int
+    entry_id: str
+    vector: bytes
+
+
+def pack(vector: Sequence[float]) -> bytes:
+    """A vector of length one in 16-bit floats; raises ValueError for one without a direction."""
+    length = math.sqrt(math.fsum(number * number for number in vector))
+    if not length or not math.isfinite(length):
+        raise ValueError("a vector without a direction")
+    return struct.pack(f"<{len(vector)}e", *(number / length for number in vector))
+
+
+def unpack(vector: bytes) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 2}e", vector)
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def due(session: Session, model: str, limit: int, without: Collection[str] = ()) -> tuple[Text, ...]:
+    """Published entries without vectors of the model, those that never failed first, then the newest; at most `limit`.
+
+    `without`: ids that must wait.
+    """
+    query = (
+        select(EntryRow.id, EntryRow.title, EntryRow.content)
+        .where(EntryRow.status == Status.PUBLISHED.value, ~_is_ready(model))
+        .order_by(EntryRow.embedding_status == EmbeddingStatus.FAILED.value, EntryRow.updated_at.desc())
+        .limit(limit + len(without))
+    )
+    rows = (Text(id, title, content) for id, title, content in session.execute(query) if id not in without)
+    return tuple(rows)[:limit]
+
+
+def progress(session: Session, model: str) -> Progress:
+    query = (
+        select(EntryRow.embedding_status, EntryRow.embedding_model, func.count())
+        .where(EntryRow.status == Status.PUBLISHED.value)
+        .group_by(EntryRow.embedding_status, EntryRow.embedding_model)
+    )
+    total = ready = failed = 0
+    for status, of, count in session.execute(query):
+        total += count
+        if status == EmbeddingStatus.READY and of == model:
+            ready += count
+        elif status == EmbeddingStatus.FAILED and of == model:
+            failed += count
+    return Progress(total, ready, failed)
+
+
+def dimension_of(session: Session, model: str) -> int | None:
+    """How many numbers a stored vector of the model has; None where there is none."""
+    return session.scalar(select(EntryVectorRow.dimension).where(EntryVectorRow.model == model).limit(1))
+
+
+def newest(session: Session) -> int:
+    return session.scalar(select(func.coalesce(func.max(EntryVectorRow.id), 0))) or 0
+
+
+def after(session: Session, model: str, id: int) -> Iterator[Stored]:
+    """Rows of the model that are newer than the row `id`, oldest first."""
+    query = (
+        select(EntryVectorRow.id, EntryVectorRow.entry_id, EntryVectorRow.vector)
+        .where(EntryVectorRow.id > id, EntryVectorRow.model == model)
+        .order_by(EntryVectorRow.id)
+        .execution_options(yield_per=READ_AT_ONCE)
+    )
+    return (Stored(*row) for row in session.execute(query))
+
+
+def row_ids(session: Session, entry_ids: Collection[str]) -> dict[str, frozenset[int]]:
+    """Which rows each of the entries has now."""
+    wanted, found = list(entry_ids), {id: set[int]() for id in entry_ids}
+    for start in range(0, len(wanted), ASKED_AT_ONCE):
+        some = wanted[start : start + ASKED_AT_ONCE]
+        query = select(EntryVectorRow.entry_id, EntryVectorRow.id).where(EntryVectorRow.entry_id.in_(some))
+        for entry_id, id in session.execute(query):
+            found[entry_id].add(id)
+    return {id: frozenset(rows) for id, rows in found.items()}
+
+
+# Writing ------------------------------------------------------------------------------------------------------------
+
+
+def put(unit: Unit, text: Text, model: str, vectors: Sequence[bytes]) -> bool:
+    """Store the vectors of a text; False, and nothing written, where the entry has another text by now, or is gone."""
+    row = unit.session.get(EntryRow, text.entry_id)
+    if row is None or Text(row.id, row.title, row.content).text_hash != text.text_hash:
+        return False
+    unit.session.execute(delete(EntryVectorRow).where(EntryVectorRow.entry_id == row.id))
+    dimension = len(vectors[0]) // 2
+    unit.session.add_all(
+        EntryVectorRow(
+            entry_id=row.id,
+            part=part,
+            model=model,
+            dimension=dimension,
+            text_hash=text.text_hash,
+            vector=vector,
+            created_at=unit.at,
+        )
+        for part, vector in enumerate(vectors)
+    )
+    _set(row, EmbeddingStatus.READY, model, dimension)
+    unit.changed(Aggregate.ENTRY, row.id)
+    return True
+
+
+def fail(unit: Unit, ids: Collection[str], model: str, error: str) -> None:
+    """Note on each entry why it has no vectors, and one more try. Vectors of another model go: nobody compares them."""
+    for id in ids:
+        row = unit.session.get(EntryRow, id)
+        if row is None or row.status != Status.PUBLISHED:
+            continue
+        attempts = row.embedding_attempts + 1 if row.embedding_model == model else 1
+        unit.session.execute(delete(EntryVectorRow).where(EntryVectorRow.entry_id == id))
+        _set(row, EmbeddingStatus.FAILED, model, None, error[:ERROR_MAX], attempts)
+        unit.changed(Aggregate.ENTRY, id)
+
+
+def forget(unit: Unit, row: EntryRow, status: EmbeddingStatus = EmbeddingStatus.NONE) -> None:
+    """The entry's text changed: what was made of the former one is worth nothing."""
+    if row.embedding_status != EmbeddingStatus.NONE:
+        unit.session.execute(delete(EntryVectorRow).where(EntryVectorRow.entry_id == row.id))
+    _set(row, status, None, None)
+
+
+def ask_again(unit: Unit, entry_id: str | None = None) -> int:
+    """Have the vectors of an entry (None: of all) made anew; returns of how many published ones."""
+    if entry_id is not None:
+        row = unit.session.get(EntryRow, entry_id)
+        if row is None or row.status != Status.PUBLISHED:
+            return 0
+        forget(unit, row, EmbeddingStatus.PENDING)
+        unit.changed(Aggregate.ENTRY, entry_id)
+        return 1
+    unit.session.execute(delete(EntryVectorRow))
+    unit.session.execute(
+        update(EntryRow)
+        .where(EntryRow.embedding_status != EmbeddingStatus.NONE.value)
+        .values(
+            embedding_status=EmbeddingStatus.NONE.value,
+            embedding_model=None,
+            embedding_dimension=None,
+            embedding_error=None,
+            embedding_attempts=0,
+        )
+    )
+    published = select(func.count()).select_from(EntryRow).where(EntryRow.status == Status.PUBLISHED.value)
+    return unit.session.scalar(published) or 0
+
+
+def _is_ready(model: str) -> ColumnElement[bool]:
+    return (EntryRow.embedding_status == EmbeddingStatus.READY.value) & (EntryRow.embedding_model == model)
+
+
+def _set(
+    row: EntryRow,
+    status: EmbeddingStatus,
+    model: str | None,
+    dimension: int | None,
+    error: str | None = None,
+    attempts: int = 0,
+) -> None:
+    row.embedding_status = status.value
+    row.embedding_model = model
+    row.embedding_dimension = dimension
+    row.embedding_error = error
+    row.embedding_attempts = attempts
