@@ -181,6 +181,15 @@ def _fill_the_rest(unit: Unit, entry: str, project: str) -> None:
             created_at=at,
             updated_at=at,
         ),
+        schema.EntryVectorRow(
+            entry_id=entry,
+            part=0,
+            model="builtin/multilingual-e5-small",
+            dimension=2,
+            text_hash="hash",
+            vector=b"\x00\x3c\x00\x00",
+            created_at=at,
+        ),
         schema.DigestFileRow(
             id="file",
             batch_id="batch",
