@@ -30,7 +30,7 @@ def journal_line(conversation_id: str, question: str, phase: Phase, pages: Pages
         "explicitRefs": list(pages.references),
         "results": [{"path": item.ref, "hitReason": item.reason, "score": item.score} for item in items],
         "wrappedCharCount": len(question) + len(block) + 2 if block else len(question),
-        "error": pages.lookup.message if isinstance(pages.lookup, LookupFailed) else None,
+        "error": redact(pages.stack or pages.lookup.message).text if isinstance(pages.lookup, LookupFailed) else None,
         "phase": phase.value,
         "durationMs": pages.took_ms,
         "pages": pages.pages,

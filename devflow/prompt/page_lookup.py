@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from devflow.domain.request import Injected, Lookup, LookupFailed, NotUsed
 from devflow.domain.text.language import language_of
 from devflow.prompt.pages import PageWords, paths_of, render_pages
 from devflow.prompt.templates import Templates
-from devflow.retrieval.pages import PageSearch, context_budget_from_window, search_knowledge_base
+from devflow.retrieval.pages import PageSearch, context_budget_from_window, rank_pages
 from devflow.retrieval.references import parse_explicit_page_refs
 from devflow.retrieval.trigger import should_use_knowledge_base
 from devflow.wiki.page_index import PageIndex
@@ -35,7 +36,7 @@ INDEXING_S = 2.0
 class PagesFound:
     """What became of the lookup. `found` is None where no search was made, `nonce` where nothing is fenced.
 
-    `took_ms` is in milliseconds.
+    `took_ms` is in milliseconds; `stack` is the traceback of a search that failed.
     """
 
     lookup: Lookup
@@ -45,6 +46,7 @@ class PagesFound:
     nonce: str = ""
     took_ms: int = 0
     pages: int = 0
+    stack: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +74,23 @@ class PageLookups:
             return PagesFound(NotUsed("no_kb"))
         started = time.monotonic()
         base: KnowledgeBase | None = None
+        start = KnowledgeSearchStart(asked.run_id, asked.conversation_id)
+        told = False
         try:
             base = await self.bases.get(asked.kb_id)
             if not asked.on:
                 return PagesFound(NotUsed("conversation"), base)
             if not should_use_knowledge_base(asked.question, kb_selected=True):
                 return PagesFound(NotUsed("not_triggered"), base)
-            self.hub.publish(KnowledgeSearchStart(asked.run_id, asked.conversation_id))
+            told = True
+            self.hub.publish(start)
             found = await self._search(base, asked)
         except Exception as error:
             log.warning("the search of the knowledge base failed; the turn goes on without it", exc_info=True)
-            found = PagesFound(LookupFailed(f"{type(error).__name__}: {error}"), base)
+            failed = LookupFailed(f"{type(error).__name__}: {error}")
+            found = PagesFound(failed, base, stack=traceback.format_exc())
+            if not told:
+                self.hub.publish(start)  # an end always follows a beginning
             self.hub.publish(KnowledgeSearchError(asked.run_id, asked.conversation_id, str(error)))
             return _timed(found, started)
         if isinstance(found.lookup, Injected):
@@ -101,16 +109,8 @@ class PageLookups:
         budget = context_budget_from_window(asked.window)
 
         def work(index: PageIndex) -> PagesFound:
-            def search(snippet_max: int, total: int) -> PageSearch:
-                return search_knowledge_base(
-                    index,
-                    asked.question,
-                    explicit_refs=references,
-                    snippet_max_chars=snippet_max,
-                    total_budget_chars=total,
-                )
-
-            lookup, found, nonce = render_pages(search, words, budget)
+            ranked = rank_pages(index, asked.question, explicit_refs=references)
+            lookup, found, nonce = render_pages(ranked, words, budget)
             return PagesFound(lookup, base, references, found, nonce, pages=progress.pages)
 
         return await self.bases.ask(base, work)

@@ -6,7 +6,7 @@ the newer page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -105,21 +105,46 @@ def search_knowledge_base(
     Pages that the message names come first, in its order, whatever the budget: they share it. The others follow while
     there is room for a snippet worth reading. An empty knowledge base gives nothing.
     """
+    ranked = rank_pages(index, question, explicit_refs=explicit_refs, max_pages=max_pages)
+    return ranked.shown(snippet_max_chars, total_budget_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPages:
+    """The pages for a question in their order, before it is known how much of each there is room for.
+
+    `found` has them without snippets; `contents` are their contents, `words` what their snippets are chosen by.
+    """
+
+    found: PageSearch
+    contents: Mapping[str, str]
+    words: tuple[str, ...]
+
+    def shown(self, snippet_max_chars: int, total_budget_chars: int) -> PageSearch:
+        """As many of them as there is room for, each with the part of it that matters. Costs no second search."""
+        return replace(self.found, hits=_with_snippets(self, snippet_max_chars, total_budget_chars))
+
+
+def rank_pages(
+    index: PageIndex, question: str, *, explicit_refs: Sequence[str] = (), max_pages: int = MAX_PAGES
+) -> RankedPages:
+    """The search itself; see `search_knowledge_base`."""
     named, missing = _named(index, explicit_refs)
     asked = _Asked.of(index, question)
-    found = [hit for hit in _matches(index, asked) if hit.path not in named]
-    shown = found[: min(WITH_REFERENCES if named else max_pages, max(max_pages - len(named), 0))]
-    hits = [*(_explicit(page) for page in named.values()), *shown]
-    skipped = [hit.path for hit in hits if not index.is_readable(hit.path)]
-    hits = [hit for hit in hits if hit.path not in skipped]
+    found = [match for match in _matches(index, asked) if match.page.path not in named]
+    most = min(WITH_REFERENCES if named else max_pages, max(max_pages - len(named), 0))
+    hits = [*map(_explicit, named.values()), *(_hit(match.page, match.reason, match.score) for match in found[:most])]
+    closed = [hit.path for hit in hits if not index.is_readable(hit.path)]
+    hits = [hit for hit in hits if hit.path not in closed]
     progress = index.progress()
-    return PageSearch(
-        hits=_with_snippets(index, hits, asked.words, snippet_max_chars, total_budget_chars),
+    search = PageSearch(
+        hits=tuple(hits),
         missing=tuple(missing),
-        matching=len(named) + len(found) - len(skipped),
-        skipped=tuple(dict.fromkeys((*skipped, *(page.path for page in progress.skipped)))),
+        matching=len(named) + len(found) - len(closed),
+        skipped=tuple(dict.fromkeys((*closed, *(page.path for page in progress.skipped)))),
         pending=progress.pending,
     )
+    return RankedPages(search, index.contents(hit.path for hit in hits), asked.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,24 +192,37 @@ def _named(index: PageIndex, references: Iterable[str]) -> tuple[dict[str, PageR
     return named, missing
 
 
-def _matches(index: PageIndex, asked: _Asked) -> list[PageHit]:
-    """Every page that would do, best first; without snippets."""
-    scores = _scores(index, asked)
-    pages = [page for page in index.pages() if is_content(page)]
-    if all(page.origin == "init" for page in pages):
+@dataclass(frozen=True, slots=True)
+class _Match:
+    page: PageRow
+    reason: HitReason
+    score: float
+
+
+def _matches(index: PageIndex, asked: _Asked) -> list[_Match]:
+    """Every page that would do, best first. Only those that may are looked at, however many there are."""
+    if all(page.origin == "init" for page in index.pages() if is_content(page)):
         return []  # what a knowledge base was made with says nothing about what it will hold
-    meta = _meta(pages) if asked.overview.whole else frozenset()
-    hits: list[PageHit] = []
-    for page in pages:
-        reason = _reason(page, asked, scores, meta)
-        if reason is not None:
-            hits.append(_hit(page, reason, scores.get(page.path, 0.0)))
-    top = max((hit.score for hit in hits), default=0.0)
-    scaled = [replace(hit, score=round(hit.score / top, 4) if top else 0.0) for hit in hits]
-    sediment = {page.path for page in pages if page.origin == "sediment"}
-    return sorted(
-        scaled, key=lambda hit: (_ORDER[hit.hit_reason], -hit.score, hit.path in sediment, -hit.mtime, hit.path)
-    )
+    scores = _scores(index, asked)
+    meta = _meta(index) if asked.overview.whole else frozenset()
+    paths = meta.union(scores)
+    if asked.overview.recent:
+        paths = paths.union(page.path for page in index.pages() if layout.is_session(page.path))
+    found: list[_Match] = []
+    for path in paths:
+        page = index.page(path)
+        reason = _reason(page, asked, scores, meta) if page is not None and is_content(page) else None
+        if page is not None and reason is not None:
+            found.append(_Match(page, reason, scores.get(path, 0.0)))
+    top = max((match.score for match in found), default=0.0)
+    if top:
+        found = [_Match(match.page, match.reason, round(match.score / top, 4)) for match in found]
+    return sorted(found, key=_order)
+
+
+def _order(match: _Match) -> tuple[int, float, bool, int, str]:
+    page = match.page
+    return (_ORDER[match.reason], -match.score, page.origin == "sediment", -page.mtime_ns, page.path)
 
 
 def _scores(index: PageIndex, asked: _Asked) -> dict[str, float]:
@@ -229,10 +267,14 @@ def _share(folded: str, asked: _Asked) -> float:
     return sum(each.weight for each in asked.weighed if places_of(folded, each.term))
 
 
-def _meta(pages: Sequence[PageRow]) -> frozenset[str]:
+def _meta(index: PageIndex) -> frozenset[str]:
     """The pages that say what the whole is about; what was written for that purpose comes first."""
-    there = {page.path for page in pages}
-    return frozenset([path for path in (*layout.META_PAGES, layout.OVERVIEW) if path in there][:META_MAX])
+    there = [
+        path
+        for path in (*layout.META_PAGES, layout.OVERVIEW)
+        if (page := index.page(path)) is not None and is_content(page)
+    ]
+    return frozenset(there[:META_MAX])
 
 
 def _hit(page: PageRow, reason: HitReason, score: float) -> PageHit:
@@ -243,16 +285,14 @@ def _explicit(page: PageRow) -> PageHit:
     return _hit(page, HitReason.EXPLICIT, 1.0)
 
 
-def _with_snippets(
-    index: PageIndex, hits: Sequence[PageHit], words: Sequence[str], snippet_max: int, budget: int
-) -> tuple[PageHit, ...]:
+def _with_snippets(ranked: RankedPages, snippet_max: int, budget: int) -> tuple[PageHit, ...]:
     """Each page with the part of it that matters, while the budget lasts; those that were named share it."""
-    contents = index.contents(hit.path for hit in hits)
+    hits, words = ranked.found.hits, ranked.words
     named = sum(hit.hit_reason is HitReason.EXPLICIT for hit in hits)
     left = max(budget, 0)
     out: list[PageHit] = []
     for hit in hits:
-        content = contents.get(hit.path, "")
+        content = ranked.contents.get(hit.path, "")
         if hit.hit_reason is HitReason.EXPLICIT:
             room = min(snippet_max, left // max(named - len(out), 1))
         else:
@@ -260,7 +300,7 @@ def _with_snippets(
             if room < min(SNIPPET_MIN_CHARS, len(content), snippet_max):
                 break
         starts = hit.hit_reason in (HitReason.TITLE, HitReason.FILENAME)
-        snippet = best_passages(content, () if starts else words, room) if room > 0 else ""
+        snippet = best_passages(content, () if starts else words, room, centred=True) if room > 0 else ""
         left -= len(snippet)
         folded = fold(content)
         matched = tuple(word for word in words if word in folded)

@@ -72,7 +72,7 @@ class QueryKnowledgeBase(_BaseTool):
         )
         missing = [f"There is no page {reference}." for reference in found.missing]
         if not found.hits:
-            return ToolOutcome("\n".join([f"No page of {base.name!r} matches.", *missing]))
+            return ToolOutcome("\n".join([f"No page found in {base.name!r}.", *missing]))
         pages = [_page(number, hit) for number, hit in enumerate(found.hits, 1)]
         if found.matching > len(found.hits):
             pages.append(f"{len(found.hits)} of {found.matching} matching pages shown.")

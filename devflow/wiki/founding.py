@@ -103,12 +103,12 @@ def initialise(folder: Path, purpose: str, *, at: datetime, sites: Sites, overwr
     the way, and `Refused` while the same folder is being initialised.
     """
     text = _checked(purpose)
-    if not folder.is_dir():
-        raise InvalidInput(
-            "folder", N_("There is no folder {path}."), N_("Choose an existing folder."), path=str(folder)
-        )
     root = folder.resolve()
     with sites.alone(root):
+        if not root.is_dir():
+            raise InvalidInput(
+                "folder", N_("There is no folder {path}."), N_("Choose an existing folder."), path=str(folder)
+            )
         files = _files(root.name, text, at)
         there = tuple(name for name in files if (root / name).exists() or (root / name).is_symlink())
         if there and not overwrite:
@@ -116,7 +116,7 @@ def initialise(folder: Path, purpose: str, *, at: datetime, sites: Sites, overwr
         with _undone_on_failure() as undo:
             if there:
                 _back_up(root, there, at, undo)
-            _found(root, files, undo)
+            _found(root, files, there, undo)
     return there
 
 
@@ -135,7 +135,7 @@ def create(parent: Path, name: str, purpose: str, *, at: datetime, sites: Sites)
             ) from None
         with _undone_on_failure() as undo:
             undo.append(target.rmdir)
-            _found(target, _files(target.name, text, at), undo)
+            _found(target, _files(target.name, text, at), (), undo)
     return target
 
 
@@ -174,7 +174,8 @@ def _put_back(copy: Path, file: Path) -> None:
         folder.rmdir()
 
 
-def _found(root: Path, files: Mapping[str, str], undo: Undo) -> None:
+def _found(root: Path, files: Mapping[str, str], replaced: Sequence[str], undo: Undo) -> None:
+    """Write the files; only those of `replaced` may be there already. Raises `WouldOverwrite` for another."""
     for folder in layout.FOLDERS:
         _make(root, folder, undo)
     for name, text in files.items():
@@ -182,7 +183,9 @@ def _found(root: Path, files: Mapping[str, str], undo: Undo) -> None:
         written = target.with_name(f".{target.name}.devflow-new")
         undo.append(lambda written=written: written.unlink(missing_ok=True))  # type: ignore[misc]
         written.write_text(text, encoding="utf-8", newline="\n")
-        if not target.exists():
+        if name not in replaced:
+            if os.path.lexists(target):  # somebody else was quicker
+                raise WouldOverwrite(root, (name,))
             undo.append(target.unlink)
         written.replace(target)
 

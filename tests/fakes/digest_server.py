@@ -21,7 +21,7 @@ Trouble = Callable[[Request, str, int], Turn | None]
 _NAME = re.compile(r"^(?:文件名：|File name: )(.*)$", re.MULTILINE)
 _FILE = re.compile(r"<<<file (\w+)>>>\n(.*?)\n<<<end file \1>>>", re.DOTALL)
 _PAGE = re.compile(r"^\[\d+\] (.+)\n\s+(?:路径|path): (\S+)$", re.MULTILINE)
-_QUESTION_OF_PAGES = ("系统检索上下文", "retrieval context")
+_QUESTION_OF_PAGES = ("系统检索上下文", "Retrieved context")
 
 
 class DigestServer(OpenAIServer):
@@ -40,7 +40,7 @@ class DigestServer(OpenAIServer):
             with self._changed:
                 self.kept(request.purpose).append(request)
                 self._changed.notify_all()
-            return Turn("", usage=None) if request.purpose == "title" else Turn(answer_from_pages(request.last_user))
+            return Turn("", usage=None) if request.purpose == "title" else self.chat(request)
         with self._counting:
             before = self._asked.get(name[1], 0)
             self._asked[name[1]] = before + 1
@@ -53,6 +53,10 @@ class DigestServer(OpenAIServer):
             with self._counting:
                 self.answered.append(name[1])
         return turn
+
+    def chat(self, request: Request) -> Turn:
+        """The answer to what is no request for a digest."""
+        return Turn(answer_from_pages(request.last_user))
 
     def wait_digests(self, count: int, timeout: float = 30.0) -> None:
         """Block until so many requests for digests have come."""

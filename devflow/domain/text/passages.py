@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from devflow.domain.text.folding import fold
@@ -12,15 +12,19 @@ from devflow.domain.text.graphemes import ELLIPSIS, cut, cut_at_sentence, is_bou
 _SENTENCE_START = re.compile(r"(?:^|(?<=[。！？；\n])|(?<=[.!?]\s))\s*(?=\S)")
 
 
-def best_passages(text: str, terms: Iterable[str], max_chars: int) -> str:
+def best_passages(text: str, terms: Iterable[str], max_chars: int, *, centred: bool = False) -> str:
     """At most `max_chars` characters around the densest matches, cut at sentences where one ends near, cuts marked `…`.
 
-    A text that fits is returned as it is; one without matches is shown from its beginning.
+    The passage begins with the matches; `centred`: as much is shown before them as after them. A text that fits is
+    returned as it is; one without matches is shown from its beginning.
     """
     if len(text) <= max_chars:
         return text
-    marks = spans(text, terms)
-    start = _start_of_sentence(text, _densest(marks, max_chars), max_chars)
+    first, last = _densest(_matches(text, terms), max_chars)
+    if centred:
+        start = _start_before(text, (first + last - max_chars) // 2, first)
+    else:
+        start = _start_of_sentence(text, first, max_chars)
     if start == 0:
         return cut_at_sentence(text, max_chars)[0]
     rest = text[start:].strip()
@@ -37,20 +41,25 @@ def spans(text: str, terms: Iterable[str]) -> tuple[tuple[int, int], ...]:
 
     Terms are matched as a search matches them: folded. A match that begins or ends within a character takes it whole.
     """
-    folded, origin = _folded_with_origin(text)
-    found: list[tuple[int, int]] = []
-    for term in {fold(term) for term in terms if term}:
-        at = folded.find(term)
-        while at >= 0:
-            found.append((origin[at], origin[at + len(term) - 1] + 1))
-            at = folded.find(term, at + 1)
     joined: list[tuple[int, int]] = []
-    for start, end in sorted((start, _whole(text, end)) for start, end in found):
+    for start, end, _ in _matches(text, terms):
         if joined and start <= joined[-1][1]:
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
             joined.append((start, end))
     return tuple(joined)
+
+
+def _matches(text: str, terms: Iterable[str]) -> list[tuple[int, int, str]]:
+    """Every place of every term: (start, end, term), in order."""
+    folded, origin = _folded_with_origin(text)
+    found: list[tuple[int, int, str]] = []
+    for term in {fold(term) for term in terms if term}:
+        at = folded.find(term)
+        while at >= 0:
+            found.append((origin[at], _whole(text, origin[at + len(term) - 1] + 1), term))
+            at = folded.find(term, at + 1)
+    return sorted(found)
 
 
 def _folded_with_origin(text: str) -> tuple[str, Sequence[int]]:
@@ -68,16 +77,35 @@ def _whole(text: str, end: int) -> int:
     return end
 
 
-def _densest(marks: Sequence[tuple[int, int]], width: int) -> int:
-    """The start of the window with the most matched characters; half a window of lead would hide what follows."""
-    starts = [start for start, _ in marks]
-    best, best_weight = 0, 0
-    for first, start in enumerate(starts):
-        last = bisect_left(starts, start + width * 3 // 4)
-        weight = sum(end - begin for begin, end in marks[first:last])
-        if weight > best_weight:
-            best, best_weight = start, weight
+def _densest(matches: Sequence[tuple[int, int, str]], width: int) -> tuple[int, int]:
+    """(start, end) of the matches that say most together: the most different terms, then the most matched characters.
+
+    They lie within three quarters of the width: what follows them belongs to them.
+    """
+    best, most = (0, 0), (0, 0)
+    inside: Counter[str] = Counter()
+    chars = last = 0
+    for start, end, term in matches:
+        while last < len(matches) and matches[last][0] < start + width * 3 // 4:
+            inside[matches[last][2]] += 1
+            chars += matches[last][1] - matches[last][0]
+            last += 1
+        if (len(inside), chars) > most:
+            most = (len(inside), chars)
+            best = (start, matches[last - 1][1])
+        inside[term] -= 1
+        if not inside[term]:
+            del inside[term]
+        chars -= end - start
     return best
+
+
+def _start_before(text: str, index: int, latest: int) -> int:
+    """The first start of a sentence at or after `index`, but none behind `latest`; else `index` itself."""
+    if index <= 0:
+        return 0
+    found = _SENTENCE_START.search(text, index, latest + 1)
+    return found.end() if found is not None and found.end() <= latest else len(cut(text, index))
 
 
 def _start_of_sentence(text: str, index: int, width: int, *, forward: bool = False) -> int:

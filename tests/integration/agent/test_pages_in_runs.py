@@ -260,7 +260,7 @@ async def test_the_model_can_search_list_and_name_the_base_itself(
     conversation = await in_base(bench, write(tmp_path / "writing", ARTICLES))
     found = await used(bench, server, conversation, Call("query_knowledge_base", {"query": "一人公司"}))
     assert f"[1] OpenClaw 自媒体文章\npath: {OPENCLAW}\nfound by: body" in found
-    assert "No page of 'writing' matches." in await used(
+    assert "No page found in 'writing'." in await used(
         bench, server, conversation, Call("query_knowledge_base", {"query": "量子"})
     )
     assert "must not be empty" in await used(bench, server, conversation, Call("query_knowledge_base", {"query": " "}))
