@@ -32,6 +32,11 @@ def upgrade() -> None:
         "entries",
         ["status", "embedding_status", "embedding_model"],
     )
+    # Whoever goes down and up again has lost the vectors, and the entries must not say otherwise.
+    op.execute(
+        "UPDATE entries SET embedding_status = 'none', embedding_model = NULL, embedding_dimension = NULL, "
+        "embedding_error = NULL, embedding_attempts = 0 WHERE embedding_status <> 'none'"
+    )
 
 
 def downgrade() -> None:

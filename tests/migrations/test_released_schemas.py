@@ -64,7 +64,8 @@ def test_each_migration_goes_down_and_up_again_with_the_data(released: AppPaths)
     before = dump(released.database)
     for revision in reversed(revisions(MIGRATIONS)[:-1]):
         run(released, downgrade, revision)
-        kept = dump(released.database).keys()  # a table that the older revision does not know goes with its rows
+        # A table that the older revision does not know goes with its rows, and with its row in `sqlite_sequence`.
+        kept = dump(released.database).keys() - {"sqlite_sequence"}
         run(released, upgrade, newest_revision(MIGRATIONS))
         after = dump(released.database)
         assert after.keys() == before.keys()
