@@ -23,6 +23,7 @@ from devflow.agent.titles import suggest_title
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import DatabaseProblem, UserFacing
 from devflow.domain.knowledge import Project
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.run import OPEN_STATES, Problem, Run, RunState
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
@@ -85,6 +86,10 @@ class Turns:
             self._engine.run_changed(run)
             self._launch(run.id)
         return run
+
+    async def ran_command(self, conversation_id: str, base: KnowledgeBase, text: str) -> None:
+        """A command was given in place of a message: nothing is sent, and the log says that nothing was looked up."""
+        await self._engine.lookups.command(conversation_id, base, text)
 
     async def decide(self, call_id: str, decision: Decision) -> bool:
         """Allow or deny a waiting call. False if it waits no more (a double click) or is shown again first (edited)."""

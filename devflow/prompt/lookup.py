@@ -15,6 +15,7 @@ from devflow.domain import config, fences
 from devflow.domain.conversation import Conversation, Role
 from devflow.domain.events import Hub, LibrarySearchDone
 from devflow.domain.knowledge import Status
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import Run
@@ -85,6 +86,11 @@ class Lookups:
         answer, receipt = await self._db.read(lambda session: _answer_of(session, run_id))
         given = paths_of(receipt.pages) if receipt is not None else ()
         await asyncio.to_thread(self._journal.end, run_id, **judged(answer, given))
+
+    async def command(self, conversation_id: str, base: KnowledgeBase, text: str) -> None:
+        """A command of the window was given: it looks nothing up, and the log says so (seed §8, scenario 5)."""
+        line = journal_line(conversation_id, text, Phase.TURN, PagesFound(NotUsed("command"), base))
+        await asyncio.to_thread(self._journal.write, line)
 
     async def _look_up(self, state: _State) -> tuple[Hit, ...] | NotUsed | LookupFailed:
         if not config.read(await self._settings.raw(config.KEY)).config.auto_inject:

@@ -46,6 +46,11 @@ class Journal:
             if line is not None:
                 self._write({**line, **answer})
 
+    def write(self, line: Mapping[str, Any]) -> None:
+        """A line that no answer will complete."""
+        with self._lock:
+            self._write(line)
+
     def close(self) -> None:
         for run_id in tuple(self._open):
             self.end(run_id)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
+from devflow.domain.commands import command_of
 from devflow.domain.text.scripts import CJK
 from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.references import parse_explicit_page_refs
 
 MIN_CHARS = 3
 
-_COMMAND = re.compile(r"/[A-Za-z][\w-]*(?=\s|$)")
 _CHAT = r"(?:这个|当前|本次|整个|我们的?)?(?:对话|会话|聊天(?:记录)?)"
 _EXPORT = (
     rf"(?:请|帮我|麻烦)*把?{_CHAT}(?:导出|另存|保存)(?:为|成|到)?\w{{0,12}}",
@@ -48,7 +48,7 @@ def should_use_knowledge_base(message: str, kb_selected: bool) -> bool:
     greeting, a question about this application; everything else is searched for.
     """
     text = message.strip()
-    if not kb_selected or _COMMAND.match(text) or _is_one_of(_EXPORT, text):
+    if not kb_selected or command_of(text) is not None or _is_one_of(_EXPORT, text):
         return False
     if parse_explicit_page_refs(message):
         return True

@@ -1,24 +1,43 @@
-"""The popup above the composer that offers pages: title, then where the page stands."""
+"""The popup above the composer that offers what completes the text: pages behind `@`, commands behind `/`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
-from devflow.store.page_file import PageRow
 from devflow.ui.look import Look
 from devflow.ui.widgets import OBJECT_ROLE, Row, RowDelegate, RowList
 
 _ROW, _ROWS, _PAD, _ABOVE, _WIDEST = 32, 8, 5, 6, 560
+_NAMES = 0.34
+"""How much of the width names have beside what they do."""
 
 Index = QModelIndex | QPersistentModelIndex
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One row: `text`, and beside it `detail`, which is prose, or with `mono` a path.
+
+    `data` is what the row stands for. An offer that is not `enabled` is faint, and says why in its detail; the
+    `current` one is chosen when the popup comes.
+    """
+
+    data: object
+    text: str
+    detail: str = ""
+    icon: str = "file"
+    mono: bool = False
+    enabled: bool = True
+    current: bool = False
+
+
 class CompletionPopup(QFrame):
-    """A child of `host`, as wide as the composer at most; it never takes the keyboard. `chosen(PageRow)` by a click."""
+    """A child of `host`, as wide as the composer at most; it never takes the keyboard. `chosen(Offer)` by a click."""
 
     chosen = Signal(object)
 
@@ -28,10 +47,9 @@ class CompletionPopup(QFrame):
         self._host = host
         self.setObjectName("completionPopup")
         self.setProperty("role", "popup")
-        self.setAccessibleName(look.t("Pages to refer to"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.model = _Offered(self)
-        self.list = RowList(look, look.t("Pages to refer to"))
+        self.list = RowList(look, "")
         self.list.setObjectName("completionList")
         self.list.setModel(self.model)
         self.list.setItemDelegate(_OfferedDelegate(look, self.list))
@@ -45,18 +63,24 @@ class CompletionPopup(QFrame):
         self.hide()
 
     @property
-    def current(self) -> PageRow | None:
-        """The page that Enter would take."""
-        return self.model.page(self.list.currentIndex().row())
+    def current(self) -> Offer | None:
+        """The one that Enter would take."""
+        return self.model.offer(self.list.currentIndex().row())
 
-    def offer(self, pages: Sequence[PageRow], above: QWidget) -> None:
-        """Show these pages, the best one chosen; none hides the popup."""
-        same = self.isVisible() and self.current
-        self.model.show_pages(pages)
-        if not pages:
+    def offer(self, offers: Sequence[Offer], above: QWidget, name: str, told: str, *, keep: bool = False) -> None:
+        """Show these, the best one chosen, or with `keep` the one that was; none hides the popup.
+
+        `name` is what the list is called; `told` is said when the popup comes, before its first row.
+        """
+        same = self.current if keep and self.isVisible() else None
+        self.setAccessibleName(name)
+        self.list.setAccessibleName(name)
+        self.model.show_offers(offers)
+        if not offers:
             self.hide()
             return
-        kept = pages.index(same) if isinstance(same, PageRow) and same in pages else 0
+        best = next((place for place, offer in enumerate(offers) if offer.current), 0)
+        kept = next((place for place, offer in enumerate(offers) if same and offer.data == same.data), best)
         self.list.setCurrentIndex(self.model.index(kept, 0))
         self.place(above)
         arriving = not self.isVisible()
@@ -64,8 +88,7 @@ class CompletionPopup(QFrame):
         self.raise_()
         self.list.scrollTo(self.list.currentIndex())
         if arriving:
-            count = self._look.t.n("{count} page to refer to", "{count} pages to refer to", len(pages))
-            self._say(f"{count}: {pages[0].title}")
+            self._say(f"{told}: {offers[kept].text}")
 
     def place(self, above: QWidget) -> None:
         """Above that widget, at its left edge, as high as its rows or the room there."""
@@ -80,65 +103,71 @@ class CompletionPopup(QFrame):
         rows = max(1, self.model.rowCount())
         row = (self.list.currentIndex().row() + by) % rows
         self.list.setCurrentIndex(self.model.index(row, 0))
-        page = self.current
-        if page is not None:
-            self._say(page.title)
+        offer = self.current
+        if offer is not None:
+            self._say(_spoken(offer))
 
     def _say(self, words: str) -> None:
         """The keyboard stays in the composer: what is chosen here must be told."""
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def _clicked(self, index: QModelIndex) -> None:
-        page = self.model.page(index.row())
-        if page is not None:
-            self.chosen.emit(page)
+        offer = self.model.offer(index.row())
+        if offer is not None:
+            self.chosen.emit(offer)
 
 
 class _Offered(QAbstractListModel):
     def __init__(self, parent: CompletionPopup) -> None:
         super().__init__(parent)
-        self._pages: tuple[PageRow, ...] = ()
+        self._offers: tuple[Offer, ...] = ()
 
-    def show_pages(self, pages: Sequence[PageRow]) -> None:
+    def show_offers(self, offers: Sequence[Offer]) -> None:
         self.beginResetModel()
-        self._pages = tuple(pages)
+        self._offers = tuple(offers)
         self.endResetModel()
 
-    def page(self, row: int) -> PageRow | None:
-        return self._pages[row] if 0 <= row < len(self._pages) else None
+    def offer(self, row: int) -> Offer | None:
+        return self._offers[row] if 0 <= row < len(self._offers) else None
 
     def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._pages)
+        return 0 if parent is not None and parent.isValid() else len(self._offers)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        page = self.page(index.row())
-        if page is None:
+        offer = self.offer(index.row())
+        if offer is None:
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return page.title
+                return offer.text
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{page.title}, {page.path}"
+                return _spoken(offer)
             case Qt.ItemDataRole.ToolTipRole:
-                return page.path
+                return offer.detail
             case _ if role == OBJECT_ROLE:
-                return page
+                return offer
             case _:
                 return None
 
 
+def _spoken(offer: Offer) -> str:
+    return f"{offer.text}, {offer.detail}" if offer.detail else offer.text
+
+
 class _OfferedDelegate(RowDelegate):
-    """32 px: title, and the file below `wiki/` in mono, which is what tells two pages of one title apart."""
+    """32 px: a page's title, and its file in mono, which tells two of a title apart; or a command and its use."""
 
     def __init__(self, look: Look, view: QAbstractItemView) -> None:
         super().__init__(look, view, height=_ROW, always_active=True)
 
     def paint_row(self, row: Row, index: Index) -> None:
-        page = index.data(OBJECT_ROLE)
-        if not isinstance(page, PageRow):
+        offer = index.data(OBJECT_ROLE)
+        if not isinstance(offer, Offer):
             return
         height = row.rect.height()
-        row.icon(row.left - 2, (height - 16) / 2, "file", "text-muted")
-        middle = row.left + (row.right - row.left) * 0.5
-        row.text(row.left + 22, 0, height, page.title, "ui", until=middle)
-        row.text(middle + 12, 0, height, page.path.removeprefix("wiki/"), "code-small", "text-faint", middle=True)
+        color = "text" if offer.enabled else "text-faint"
+        row.icon(row.left - 2, (height - 16) / 2, offer.icon, "text-muted" if offer.enabled else "text-faint")
+        middle = row.left + (row.right - row.left) * (0.5 if offer.mono else _NAMES)
+        row.text(row.left + 22, 0, height, offer.text, "ui", color, until=middle)
+        role = "code-small" if offer.mono else "small"
+        row.text(middle + 12, 0, height, offer.detail, role, "text-faint", middle=offer.mono)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.ui.context import UiContext
+from devflow.ui.pages.chat.command_note import CommandNote
 from devflow.ui.pages.chat.composer_field import ComposerField
 from devflow.ui.pages.chat.context_meter import ContextMeter
 from devflow.ui.pages.chat.kb_picker import KbPicker
@@ -35,6 +36,7 @@ class Composer(QFrame):
         self.setProperty("role", "composer")
         self.queue = QueueStrip(ctx)
         self.note = FolderNote(ctx)
+        self.command_note = CommandNote(ctx)
         self.field = ComposerField(ctx, t("Message"))
         self.field.setObjectName("composer")
         self.base = KbPicker(ctx)
@@ -65,6 +67,7 @@ class Composer(QFrame):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(self.queue)
+        self._column.addWidget(self.command_note)
         self._column.addWidget(self.note)
         self._column.addLayout(self._text_row)
         self._column.addLayout(foot)

@@ -37,6 +37,15 @@ class KbPicker(Picker):
         self.show_base(None)
         self._changed()
 
+    @property
+    def base(self) -> KnowledgeBase | None:
+        return self._base
+
+    @property
+    def bases(self) -> tuple[tuple[KnowledgeBase, bool], ...]:
+        """Those that were opened, and whether each is there now."""
+        return self._bases
+
     def show_base(self, base: KnowledgeBase | None) -> None:
         self._base = base
         self._rebuild()

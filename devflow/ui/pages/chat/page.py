@@ -13,6 +13,8 @@ from devflow.domain.run import RunState
 from devflow.ui.context import UiContext
 from devflow.ui.models.conversations import shown_title
 from devflow.ui.pages.chat.anchored_scroll import COLUMN
+from devflow.ui.pages.chat.command_acts import CommandActs
+from devflow.ui.pages.chat.command_completion import CommandCompletion
 from devflow.ui.pages.chat.composer import AWAITING, IDLE, RUNNING, Composer
 from devflow.ui.pages.chat.conversation_acts import ConversationActs
 from devflow.ui.pages.chat.conversation_list import ConversationPane
@@ -56,6 +58,10 @@ class ChatPage(QWidget):
         self.transcript = Transcript(ctx, self.turn_acts, self.live)
         self.composer = Composer(ctx)
         self.completion = PageCompletion(ctx, self.composer.field, self.composer, self)
+        self.commands = CommandActs(ctx, self)
+        self.command_completion = CommandCompletion(
+            ctx, self.composer.field, self.composer, self.completion.popup, self, self.commands
+        )
         self.sources = SourcesPanel(ctx)
         self._build()
         self._wire()
@@ -154,7 +160,7 @@ class ChatPage(QWidget):
         self.conversation_acts.restored.connect(self._open)
         self.acts.refused_edit.connect(self._edit_refused)
         composer = self.composer
-        composer.submitted.connect(self.acts.send)
+        composer.submitted.connect(self.commands.submit)
         composer.stop_wanted.connect(self.acts.stop)
         composer.field.paged.connect(self.transcript.page)
         composer.typed.connect(self.session.typed)

@@ -53,19 +53,19 @@ class PageActs(QObject):
 
     # the composer
 
-    def send(self, text: str) -> None:
-        """Record the message and start its run; while a run is open it is queued instead."""
+    def send(self, text: str, skill: str | None = None) -> None:
+        """Record the message and start its run, with that skill; while a run is open it is queued instead."""
         if not self._warm:
             self._warm = True
             self._launch(asyncio.to_thread(warm_up), "load the highlighter")
         if not self._sending:
             self._sending = True
-            self._launch(self._send(text), "send message")
+            self._launch(self._send(text, skill), "send message")
 
-    async def _send(self, text: str) -> None:
+    async def _send(self, text: str, skill: str | None) -> None:
         self._session.forget_draft()
         try:
-            await self._ctx.services.turns.send(await self._session.ensure(), text)
+            await self._ctx.services.turns.send(await self._session.ensure(), text, skill=skill)
         except UserFacing as error:
             if isValid(self):
                 self._session.typed(text)

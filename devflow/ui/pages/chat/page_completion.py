@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.retrieval.page_refs import list_page_refs
 from devflow.store.page_file import PageRow
 from devflow.ui.context import UiContext
-from devflow.ui.pages.chat.completion_popup import CompletionPopup
+from devflow.ui.pages.chat.completion import Completion
+from devflow.ui.pages.chat.completion_popup import CompletionPopup, Offer
 from devflow.ui.pages.chat.composer_field import ComposerField
 from devflow.wiki.registry import is_there
 
@@ -24,29 +25,20 @@ _FRESH_S = 2.0
 """What the index was told of so recently, it is not told again."""
 _WITHIN_S = 0.5
 _ASKS = re.compile(r"(?:^|(?<=\s))@([^\s@]{0,80})$")
-_Key = Qt.Key
 _Move = QTextCursor.MoveMode.KeepAnchor
 
 
-class PageCompletion(QObject):
+class PageCompletion(Completion):
     """Watches the field, asks the one page index on a thread, and puts the chosen reference into the text."""
 
     def __init__(self, ctx: UiContext, field: ComposerField, above: QWidget, host: QWidget) -> None:
-        super().__init__(host)
+        super().__init__(field, above, CompletionPopup(ctx, host), host)
         self._ctx = ctx
-        self._field = field
-        self._above = above
         self._base: KnowledgeBase | None = None
         self._asked: str | None = None
         self._left_at = -1  # where the `@` stands whose popup was put away
         self._told = 0.0
         self._telling: asyncio.Task[None] | None = None
-        self.popup = CompletionPopup(ctx, host)
-        self.popup.chosen.connect(self._take)
-        field.document().contentsChanged.connect(self._look)
-        field.cursorPositionChanged.connect(self._look)
-        field.installEventFilter(self)
-        above.installEventFilter(self)
 
     def set_base(self, base: KnowledgeBase | None) -> None:
         """The knowledge base whose pages are offered; its index is made ready, so that the first `@` waits for none."""
@@ -62,12 +54,12 @@ class PageCompletion(QObject):
 
     def close(self) -> None:
         self._asked = None
-        self.popup.hide()
+        super().close()
 
     # what was typed
 
-    def _look(self) -> None:
-        if self._field.signalsBlocked():  # the text was put there, not typed
+    def look(self) -> None:
+        if self.field.signalsBlocked():  # the text was put there, not typed
             self.close()
             return
         found = self._query()
@@ -83,8 +75,8 @@ class PageCompletion(QObject):
 
     def _query(self) -> tuple[int, str] | None:
         """Where the `@` before the caret stands in the document, and what was typed after it."""
-        cursor = self._field.textCursor()
-        if cursor.hasSelection() or not self._field.hasFocus():
+        cursor = self.field.textCursor()
+        if cursor.hasSelection() or not self.field.hasFocus():
             return None
         at = cursor.position()
         cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock, _Move)
@@ -103,7 +95,14 @@ class PageCompletion(QObject):
             return
         pages = await self._ctx.services.bases.ask(base, lambda index: list_page_refs(index.pages(), query, LIMIT))
         if (base, query) == (self._base, self._asked):
-            self.popup.offer(pages, self._above)
+            self._show(pages)
+
+    def _show(self, pages: Sequence[PageRow]) -> None:
+        t = self._ctx.t
+        offers = [Offer(page, page.title, page.path.removeprefix("wiki/"), "file", mono=True) for page in pages]
+        told = t.n("{count} page to refer to", "{count} pages to refer to", len(pages))
+        self.offering = bool(offers)
+        self.popup.offer(offers, self.above, t("Pages to refer to"), told, keep=True)
 
     def _tell(self, base: KnowledgeBase) -> asyncio.Task[None] | None:
         """Let the index look at the folder. The task that does; None where one has done so just now."""
@@ -121,46 +120,20 @@ class PageCompletion(QObject):
 
     # what is pressed
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if not self.popup.isVisible():
-            return False
-        if watched is self._above:
-            if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
-                self.popup.place(self._above)
-        elif event.type() == QEvent.Type.FocusOut:
-            self.close()
-        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            return not self._field.keys_are_taken and self._key(event)
-        return False
-
-    def _key(self, event: QKeyEvent) -> bool:
-        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
-            return False
-        match _Key(event.key()):
-            case _Key.Key_Down:
-                self.popup.step(1)
-            case _Key.Key_Up:
-                self.popup.step(-1)
-            case _Key.Key_Return | _Key.Key_Enter | _Key.Key_Tab:
-                self._take(self.popup.current)
-            case _Key.Key_Escape:
-                found = self._query()
-                self._left_at = found[0] if found is not None else -1
-                self.close()
-            case _:
-                return False
-        return True
-
-    def _take(self, page: PageRow | None) -> None:
+    def put_away(self) -> None:
         found = self._query()
+        self._left_at = found[0] if found is not None else -1
+
+    def take(self, offer: Offer, *, by_tab: bool = False) -> None:
+        found, page = self._query(), offer.data
         self.close()
-        if page is None or found is None:
+        if not isinstance(page, PageRow) or found is None:
             return
-        cursor = self._field.textCursor()
+        cursor = self.field.textCursor()
         cursor.setPosition(found[0], _Move)
         cursor.insertText(f"[[{page.path}]] ")
-        self._field.setTextCursor(cursor)
-        self._field.ensureCursorVisible()
+        self.field.setTextCursor(cursor)
+        self.field.ensureCursorVisible()
 
 
 def _units(text: str) -> int:

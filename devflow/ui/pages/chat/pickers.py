@@ -102,6 +102,11 @@ class ModelPicker(Picker):
         """The model the next message goes to."""
         return self._wanted or self._main
 
+    @property
+    def models(self) -> tuple[tuple[ModelChoice, str], ...]:
+        """Every model that can be chosen, with its provider's name."""
+        return self._models
+
     known = Signal()
     """The main model or the list of models was read again."""
 
