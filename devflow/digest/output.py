@@ -31,7 +31,7 @@ HEAD = 4_096
 """Bytes of a page in which its front matter is looked for."""
 
 _SHA = re.compile(r"^sha256:[ \t]*['\"]?([0-9a-f]{64})\b", re.MULTILINE)
-_INDEX = "index.md"
+INDEX = "index.md"
 
 
 class NotWritten(UserFacing):
@@ -56,11 +56,11 @@ class Page:
             "title": self.digest.title,
             "source": self.source,
             "sha256": self.sha256,
-            "created": f"{self.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "created": instant(self.at),
             "model": self.model,
             "made_by": "digest",
         }
-        front = "\n".join(f"{name}: {_quoted(value)}" for name, value in fields.items())
+        front = "\n".join(f"{name}: {quoted(value)}" for name, value in fields.items())
         return f"---\n{front}\n---\n\n{self.digest.markdown}\n"
 
 
@@ -84,14 +84,14 @@ def plan_page(root: Path, source: str, at: datetime, taken: set[str]) -> str:
 
 def write_digest_output(root: Path, page: str, made: Page, guard: Path) -> None:
     """Write the page, then its lines in the index and the log. Raises `NotWritten`; what is there is never replaced."""
-    with _failures(page), one_at_a_time(guard):
-        _write_new(_inside(root, page), made.text.encode())
+    with failures(page), one_at_a_time(guard):
+        write_new(inside(root, page), made.text.encode())
         _list(root, page, made)
 
 
 def list_again(root: Path, page: str, guard: Path) -> None:
     """The page's lines, where a kill came between the page and them."""
-    with _failures(page), one_at_a_time(guard):
+    with failures(page), one_at_a_time(guard):
         text = decode((root / page).read_bytes())
         if text is not None:
             _list(root, page, _as_written(page, text))
@@ -163,7 +163,7 @@ def _as_written(page: str, text: str) -> Page:
     return Page(digest, fields.get("source", ""), fields.get("sha256", ""), fields.get("model", ""), at)
 
 
-def _inside(root: Path, page: str) -> Path:
+def inside(root: Path, page: str) -> Path:
     try:
         target = resolve_wiki_page_path(root, page)
     except OutsideWiki as error:
@@ -176,10 +176,10 @@ def _inside(root: Path, page: str) -> Path:
     return target
 
 
-def _write_new(target: Path, data: bytes) -> None:
+def write_new(target: Path, data: bytes) -> None:
     """All of it, under a name that nothing had."""
     new = target.with_name(f".{target.name}{NEW}")
-    _flushed(new, data)
+    flushed(new, data)
     try:
         if os.name == "nt":
             new.rename(target)  # refuses to replace there
@@ -187,7 +187,7 @@ def _write_new(target: Path, data: bytes) -> None:
             _link(new, target)
     finally:
         new.unlink(missing_ok=True)
-    _flush_folder(target.parent)
+    flush_folder(target.parent)
 
 
 def _link(new: Path, target: Path) -> None:
@@ -202,19 +202,27 @@ def _link(new: Path, target: Path) -> None:
 
 
 def _list(root: Path, page: str, made: Page) -> None:
-    title = _MARKUP.sub(r"\\\g<0>", made.digest.title)
-    _append(root, _INDEX, page, f"- [{title}]({page}): {made.digest.summary}")
-    when = f"{made.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    _append(root, layout.LOG, page, f"- {when} digest: {made.source} → {page} ({made.model})")
+    append_line(root, INDEX, page, index_line(page, made.digest.title, made.digest.summary))
+    append_line(root, layout.LOG, page, f"- {instant(made.at)} digest: {made.source} → {page} ({made.model})")
 
 
-_MARKUP = re.compile(r"[\\\[\]]")
+def index_line(page: str, title: str, summary: str) -> str:
+    """A page as `index.md` lists it."""
+    return f"- [{_MARKUP.sub(_ESCAPED, title)}]({page}): {summary}"
 
 
-def _append(root: Path, name: str, page: str, line: str) -> None:
+def instant(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+_MARKUP, _ESCAPED = re.compile(r"[\\\[\]]"), r"\\\g<0>"
+
+
+def append_line(root: Path, name: str, unless: str, line: str) -> None:
     """Add the line at the end, in the file's own encoding and line ends; every byte that is there stays.
 
-    A link is left alone, for it may lead anywhere; so is a file that cannot be told to be text.
+    Nothing is added where the file has the words `unless`. A link is left alone, for it may lead anywhere; so is a file
+    that cannot be told to be text.
     """
     file = root / name
     if file.is_symlink():
@@ -224,18 +232,23 @@ def _append(root: Path, name: str, page: str, line: str) -> None:
     except FileNotFoundError:
         raw = f"# {name.removesuffix('.md').capitalize()}\n".encode()
     text = decode(raw)
-    if text is None or page in text:
+    if text is None or unless in text:
         return
-    end = "\r\n" if "\r\n" in raw.decode(_encoding(raw), "ignore") else "\n"
+    end = "\r\n" if "\r\n" in raw.decode(encoding_of(raw), "ignore") else "\n"
     gap = "" if not text or text.endswith("\n") else end
     if text.strip() and not _ends_in_list(text):
         gap += end
-    new = file.with_name(f".{name}{NEW}")
-    _flushed(new, raw + f"{gap}{line}{end}".encode(_encoding(raw), "replace"))
+    replace_file(file, raw + f"{gap}{line}{end}".encode(encoding_of(raw), "replace"))
+
+
+def replace_file(file: Path, data: bytes) -> None:
+    """The file with other bytes, whole or not at all, with the rights it had."""
+    new = file.with_name(f".{file.name}{NEW}")
+    flushed(new, data)
     with contextlib.suppress(OSError):
         new.chmod(file.stat().st_mode & 0o777)
     new.replace(file)
-    _flush_folder(root)
+    flush_folder(file.parent)
 
 
 def _ends_in_list(text: str) -> bool:
@@ -243,7 +256,7 @@ def _ends_in_list(text: str) -> bool:
     return last.lstrip().startswith(("- ", "* ", "+ "))
 
 
-def _encoding(raw: bytes) -> str:
+def encoding_of(raw: bytes) -> str:
     if raw.startswith(b"\xff\xfe"):
         return "utf-16-le"
     if raw.startswith(b"\xfe\xff"):
@@ -255,14 +268,14 @@ def _encoding(raw: bytes) -> str:
     return "utf-8"
 
 
-def _flushed(file: Path, data: bytes) -> None:
+def flushed(file: Path, data: bytes) -> None:
     with file.open("wb") as out:
         out.write(data)
         out.flush()
         os.fsync(out.fileno())
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """So that the name outlives a loss of power, too; only POSIX systems can."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
@@ -273,14 +286,14 @@ def _flush_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
     """A YAML text in single quotes, on one line."""
     plain = " ".join(value.split())
     return "'" + plain.replace("'", "''") + "'"
 
 
 @contextlib.contextmanager
-def _failures(page: str) -> Iterator[None]:
+def failures(page: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

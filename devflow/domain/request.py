@@ -118,6 +118,7 @@ class Purpose(StrEnum):
     TITLE = "title"
     EXTRACTION = "extraction"
     DIGEST = "digest"
+    SEDIMENT = "sediment"
     PROBE = "probe"
 
 

@@ -166,6 +166,19 @@ def compose_digest(
     )
 
 
+def compose_sediment(*, place: Place, system: str, text: str, templates: Templates, language: Language) -> ModelRequest:
+    """Ask what a conversation settled, from its own words alone; raises `TooLong` where they do not fit."""
+    trimmed = _trimmed(place, system, (), ((UserText(text),), ()), _marks(templates, language))
+    return ModelRequest(
+        library=NotUsed("sediment"),
+        pages=NotUsed("sediment"),
+        model=place.model,
+        system=system,
+        messages=trimmed.messages,
+        purpose=Purpose.SEDIMENT,
+    )
+
+
 def compose_probe(model: str, text: str, *, tool: ToolSpec | None = None) -> ModelRequest:
     """The shortest request that shows whether a provider streams, and with `tool` whether it calls tools."""
     return ModelRequest(
