@@ -68,8 +68,9 @@ class PageActs(QObject):
             await self._ctx.services.turns.send(await self._session.ensure(), text, skill=skill)
         except UserFacing as error:
             if isValid(self):
-                self._session.typed(text)
-                self.unsent.emit(text, error)
+                typed = text if skill is None else f"/{skill} {text}".rstrip()
+                self._session.typed(typed)
+                self.unsent.emit(typed, error)
         else:
             if isValid(self):
                 self.sent.emit()
