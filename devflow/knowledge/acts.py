@@ -13,10 +13,14 @@ from devflow.store.timeline import Act
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """`name` is what the timeline shows: `user`, `ai`, `system` or `mcp:<client>`. Only a human publishes."""
+    """`name` is what the timeline shows: `user`, `ai`, `system` or `mcp:<client>`. Only a human publishes.
+
+    `manages`: a program that the user allowed to change the configuration.
+    """
 
     name: str
     human: bool = False
+    manages: bool = False
 
     @classmethod
     def user(cls) -> Actor:
@@ -31,8 +35,8 @@ class Actor:
         return cls("system")
 
     @classmethod
-    def mcp(cls, client: str) -> Actor:
-        return cls(f"mcp:{client}")
+    def mcp(cls, client: str, *, manages: bool = False) -> Actor:
+        return cls(f"mcp:{client}", manages=manages)
 
     def act(self, operation: str | None = None) -> Act:
         """A new act of this actor, or one more step of a running operation."""

@@ -34,14 +34,14 @@ class Configuration:
 
     async def save(self, new: KnowledgeConfig, *, actor: Actor) -> KnowledgeConfig:
         """Store every field, and keep those of a newer version; raises InvalidInput naming the first bad field."""
-        require_human(actor, SAVING, agent_child=self._agent_child)
+        self._require_right(actor)
         checked = config.check(new)
         await self._settings.modify(KEY, lambda raw: config.write(checked, config.read(raw).unknown))
         return checked
 
     async def change(self, fields: Mapping[str, Any], *, actor: Actor) -> KnowledgeConfig:
         """Store these fields alone (JSON values), whatever another process did to the others."""
-        require_human(actor, SAVING, agent_child=self._agent_child)
+        self._require_right(actor)
         checked = {name: config.check_field(name, value) for name, value in fields.items()}
 
         def changed(raw: Any) -> dict[str, Any]:
@@ -49,3 +49,7 @@ class Configuration:
             return config.write(replace(found.config, **checked), found.unknown)
 
         return config.read(await self._settings.modify(KEY, changed)).config
+
+    def _require_right(self, actor: Actor) -> None:
+        """A human, or a program that the user allowed it; neither through a command of the agent's."""
+        require_human(replace(actor, human=actor.human or actor.manages), SAVING, agent_child=self._agent_child)

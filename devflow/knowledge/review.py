@@ -24,6 +24,7 @@ from devflow.domain.knowledge import (
     check_title,
 )
 from devflow.domain.messages import N_
+from devflow.domain.redaction import redact_content, redact_tags, redact_title
 from devflow.knowledge.acts import Actor, Done, require_human
 from devflow.store import entries
 from devflow.store.database import Unit
@@ -43,7 +44,7 @@ def update(
     if current.status is Status.PUBLISHED:
         require_human(actor, CHANGING_PUBLISHED, agent_child=agent_child)
     act = actor.act()
-    entry = entries.update_fields(unit, id, edit.version, _checked(edit), act)
+    entry = entries.update_fields(unit, id, edit.version, _checked(edit, actor), act)
     if approve_too:
         require_human(actor, APPROVING, agent_child=agent_child)
         entry = approve_one(unit, id, act)
@@ -136,8 +137,11 @@ def archive_one(unit: Unit, id: str, act: Act, reason: str = "") -> Entry:
     return entries.compare_and_set_status(unit, id, current, Status.ARCHIVED, act, detail=detail)
 
 
-def _checked(edit: EntryEdit) -> dict[str, Any]:
-    """The named fields' values by the entry's rules; raises InvalidInput for the first bad one."""
+def _checked(edit: EntryEdit, actor: Actor) -> dict[str, Any]:
+    """The named fields' values by the entry's rules; raises InvalidInput for the first bad one.
+
+    Unless a human edits, secrets are taken out first, as they are on the way in.
+    """
     checks: Mapping[str, Callable[[Any], Any]] = {
         "kind": check_kind,
         "title": check_title,
@@ -147,7 +151,17 @@ def _checked(edit: EntryEdit) -> dict[str, Any]:
         "project_id": lambda project_id: project_id,
     }
     named = {name: getattr(edit, name) for name in checks}
-    return {name: checks[name](value) for name, value in named.items() if not isinstance(value, Unset)}
+    checked = {name: checks[name](value) for name, value in named.items() if not isinstance(value, Unset)}
+    if actor.human:
+        return checked
+    return {name: _REDACTED[name](value) if name in _REDACTED else value for name, value in checked.items()}
+
+
+_REDACTED: Mapping[str, Callable[[Any], Any]] = {
+    "title": redact_title,
+    "content": redact_content,
+    "tags": redact_tags,
+}
 
 
 def _distinct(ids: Iterable[str]) -> tuple[str, ...]:

@@ -66,11 +66,23 @@ def redact_draft(draft: EntryDraft) -> EntryDraft:
     evidence = draft.evidence
     return replace(
         draft,
-        title=_within(redact(draft.title).text, TITLE_MAX),
-        content=_within(redact(draft.content).text, CONTENT_MAX),
-        tags=tuple(dict.fromkeys(_within(redact(tag).text, TAG_MAX) for tag in draft.tags)),
+        title=redact_title(draft.title),
+        content=redact_content(draft.content),
+        tags=redact_tags(draft.tags),
         evidence=replace(evidence, quote=redact(evidence.quote).text) if evidence else None,
     )
+
+
+def redact_title(title: str) -> str:
+    return _within(redact(title).text, TITLE_MAX)
+
+
+def redact_content(content: str) -> str:
+    return _within(redact(content).text, CONTENT_MAX)
+
+
+def redact_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_within(redact(tag).text, TAG_MAX) for tag in tags))
 
 
 def _disjoint(found: Iterable[Secret]) -> tuple[Secret, ...]:
