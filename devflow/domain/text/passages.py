@@ -85,8 +85,9 @@ def _densest(matches: Sequence[tuple[int, int, str]], width: int) -> tuple[int, 
     best, most = (0, 0), (0, 0)
     inside: Counter[str] = Counter()
     chars = last = 0
+    reach = max(width * 3 // 4, 1)
     for start, end, term in matches:
-        while last < len(matches) and matches[last][0] < start + width * 3 // 4:
+        while last < len(matches) and matches[last][0] < start + reach:
             inside[matches[last][2]] += 1
             chars += matches[last][1] - matches[last][0]
             last += 1
