@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +46,8 @@ async def _digest(core: Core, args: Namespace, output: Output, chosen: Chosen) -
         if again:
             batch = await _again(core, base, retry=args.retry)
         else:
+            from devflow.digest.choosing import found_files
+
             files = await asyncio.to_thread(found_files, args.files)
             batch = await core.digests.start(base.id, files, concurrency=args.concurrency, force=args.force)
         progress.follow(batch)
@@ -69,30 +70,6 @@ async def _again(core: Core, base: KnowledgeBase, *, retry: bool) -> DigestBatch
         N_("No file of the newest digest failed.") if retry else N_("No digest was left unfinished."),
         N_("Name files to digest: `devflow kb digest FILE…`."),
     )
-
-
-def found_files(given: Sequence[Path]) -> tuple[Path, ...]:
-    """The files as absolute paths; a folder stands for what can be digested in it, hidden ones and `wiki/` not."""
-    from devflow.wiki import layout
-    from devflow.wiki.founding import SOURCES
-
-    found: list[Path] = []
-    for path in given:
-        top = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - links keep their own names
-        if not top.is_dir():
-            found.append(top)
-            continue
-        for here, folders, files in os.walk(top):
-            folders[:] = sorted(name for name in folders if not name.startswith(".") and name != layout.WIKI)
-            inside = [Path(here, name) for name in sorted(files) if not name.startswith(".")]
-            own = (*layout.META_PAGES, layout.LOG) if (Path(here) / layout.MARKER).is_file() else ()
-            found += [
-                file
-                for file in inside
-                # A link may lead to what nobody meant to send anywhere; it can be named by itself.
-                if file.suffix.lower() in SOURCES and file.name not in own and not file.is_symlink()
-            ]
-    return tuple(dict.fromkeys(found))
 
 
 class _Progress:

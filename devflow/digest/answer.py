@@ -67,6 +67,12 @@ def parse_answer(text: str) -> Digest | Missing:
     return Digest(title, summary, "\n".join(lines[first:]).strip())
 
 
+def section_of_line(line: str) -> str | None:
+    """The section that begins with this line of an answer that is still being written."""
+    heading = _HEADING.match(line.rstrip("\r"))
+    return _section(heading[2]) if heading is not None else None
+
+
 def _headings(lines: list[str]) -> list[tuple[int, int, str]]:
     """(line, level, words) of every heading that stands in no code block."""
     found, fence = [], ""

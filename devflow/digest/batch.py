@@ -16,9 +16,9 @@ from devflow.digest.concurrency import Broken, map_with_concurrency_limit
 from devflow.digest.sources import Stop, read_raw, text_of
 from devflow.digest.subagent import Model, Source, Written, digest_source
 from devflow.domain.conversation import ModelChoice
-from devflow.domain.digest import CONCURRENCIES, DigestBatch, DigestFile, FileState, Trouble
+from devflow.domain.digest import CONCURRENCIES, DigestBatch, DigestFile, Doing, FileState, Trouble
 from devflow.domain.errors import DatabaseProblem, InvalidInput, ProviderFailed, UserFacing
-from devflow.domain.events import DigestChanged, Hub
+from devflow.domain.events import DigestChanged, DigestStep, Hub
 from devflow.domain.ids import now
 from devflow.domain.messages import N_
 from devflow.domain.text.storable import is_storable
@@ -143,11 +143,12 @@ class _Run:
 
     async def _digest(self, file: DigestFile) -> None:
         path = Path(file.path)
+        self._step(file, Doing.READING)
         raw = await asyncio.to_thread(read_raw, path)
         sha256 = await asyncio.to_thread(lambda: raw.sha256)
         async with self._turns.setdefault(sha256, asyncio.Lock()):  # copies wait for the first of them
             if file.page and await asyncio.to_thread(output.sha_of_page, self._root, file.page) == sha256:
-                await _whole(self._finish_written(file, sha256))  # a kill came right after the page
+                await whole(self._finish_written(file, sha256))  # a kill came right after the page
                 return
             known = self._known.get(sha256)
             if known is not None and not self._batch.force:
@@ -161,17 +162,21 @@ class _Run:
                 stop.stop()
                 raise
             written = await self._ask(file, Source(path.name, text, self._purpose))
-            await _whole(self._keep(file, sha256, written))
+            await whole(self._keep(file, sha256, written))
 
     async def _ask(self, file: DigestFile, source: Source) -> Written:
         """Ask until there is a page, as long as a failure may pass."""
         limited = failed = overflows = 0
         while True:
+            if self._backoff.left > 0:
+                self._step(file, Doing.PAUSED)
             began = await self._backoff.turn()
+            self._step(file, Doing.ASKING)
             provider = await self._bench.models.resolve(self._batch.choice)
             place = await self._place(provider)
             try:
-                model = Model(provider, place, functools.partial(self._spent, file))
+                told = functools.partial(self._step, file)
+                model = Model(provider, place, functools.partial(self._spent, file), told)
                 written = await digest_source(model, source, self._bench.templates)
             except ProviderFailed as failure:
                 if failure.code == "context_overflow" and overflows < OVERFLOWS_MAX:
@@ -207,6 +212,7 @@ class _Run:
     async def _keep(self, file: DigestFile, sha256: str, written: Written) -> None:
         """The page's name into the row, the page, then the row's end."""
         bench, at, path = self._bench, now(), Path(file.path)
+        self._step(file, Doing.KEEPING)
         page = await asyncio.to_thread(output.plan_page, self._root, path.name, at, self._taken)
         await bench.db.write(lambda unit: rows.save(unit, file.id, page=page, sha256=sha256))
         source = await asyncio.to_thread(output.source_name, self._root, path)
@@ -228,11 +234,14 @@ class _Run:
     async def _save(self, file: DigestFile, **values: object) -> None:
         self._tell(await self._bench.db.write(lambda unit: rows.save(unit, file.id, **values)))
 
+    def _step(self, file: DigestFile, doing: Doing, detail: str = "") -> None:
+        self._bench.hub.publish(DigestStep(file.batch_id, file.id, doing, detail))
+
     def _tell(self, file: DigestFile) -> None:
         self._bench.hub.publish(DigestChanged(file.batch_id, file.state, file.id))
 
 
-async def _whole(work: Awaitable[T]) -> T:
+async def whole(work: Awaitable[T]) -> T:
     """To its end even when cancelled meanwhile: there is no half page, and no page without its row."""
     task = asyncio.ensure_future(work)
     try:

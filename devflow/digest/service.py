@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from devflow.digest.batch import Workbench, carry_out, validate_batch
 from devflow.domain.conversation import ModelChoice
-from devflow.domain.digest import DEFAULT_CONCURRENCY, BatchState, DigestBatch, FileState
+from devflow.domain.digest import DEFAULT_CONCURRENCY, BatchState, DigestBatch, DigestFile, FileState
 from devflow.domain.errors import DatabaseProblem, Refused
 from devflow.domain.events import DigestChanged
 from devflow.domain.knowledge_base import KnowledgeBase
@@ -64,6 +64,17 @@ class Digests:
         """Try its failed files once more, and what was left undone."""
         return await self._again(batch_id, FileState.FAILED)
 
+    async def retry(self, batch_id: str, file_ids: Collection[str]) -> DigestBatch:
+        """Try these failed files once more. While the batch runs here they come after the others."""
+        if batch_id in self._tasks:
+            owner = self._bench.owner
+            if await self._db.write(lambda unit: rows.wait_again(unit, batch_id, owner, file_ids)):
+                for file_id in file_ids:
+                    self._bench.hub.publish(DigestChanged(batch_id, FileState.WAITING, file_id))
+                return await self.status(batch_id)
+            await self.wait(batch_id)
+        return await self._again(batch_id, FileState.FAILED, only=file_ids)
+
     async def cancel(self, batch_id: str) -> DigestBatch:
         """End it: finished pages stay, and there is no half page."""
         task = self._tasks.get(batch_id)
@@ -91,6 +102,18 @@ class Digests:
         """The batches of a knowledge base, the newest first."""
         return await self._db.read(lambda session: rows.of_base(session, kb_id))
 
+    async def running(self) -> tuple[DigestBatch, ...]:
+        """Every batch that runs, in whatever process, or was cut off (`is_cut_off`); the newest first."""
+        return await self._db.read(rows.running)
+
+    async def files(self, ids: Collection[str]) -> tuple[DigestFile, ...]:
+        """Some files as they are now; one that is gone is left out."""
+        return await self._db.read(lambda session: rows.files(session, ids))
+
+    def is_here(self, batch_id: str) -> bool:
+        """Whether this process carries it out."""
+        return batch_id in self._tasks
+
     def is_cut_off(self, batch: DigestBatch) -> bool:
         """Whether it ended with its process, and can be resumed."""
         return batch.state is BatchState.RUNNING and not self._is_alive(batch.owner)
@@ -107,14 +130,14 @@ class Digests:
 
     # helpers -------------------------------------------------------------------------------------------------------
 
-    async def _again(self, batch_id: str, *states: FileState) -> DigestBatch:
+    async def _again(self, batch_id: str, *states: FileState, only: Collection[str] | None = None) -> DigestBatch:
         before = await self.status(batch_id)
         base = await self._bases.get(before.kb_id)
         files = [Path(file.path) for file in before.files]
         await asyncio.to_thread(validate_batch, Path(base.path), files, before.concurrency)
         choice = await self._choice()
         batch = await self._db.write(
-            lambda unit: rows.take(unit, batch_id, self._bench.owner, self._is_alive, choice, states)
+            lambda unit: rows.take(unit, batch_id, self._bench.owner, self._is_alive, choice, states, only)
         )
         if batch is None:
             raise Refused(N_("This digest is running already."), N_("Wait for its end, or cancel it first."))
@@ -135,15 +158,21 @@ class Digests:
         return batch
 
     async def _run(self, base: KnowledgeBase, batch: DigestBatch) -> None:
+        task = asyncio.current_task()
         try:
             self._tell(batch)
-            await carry_out(self._bench, Path(base.path), batch)
-            await self._ended(batch.id, BatchState.DONE, self._bench.owner)
+            ended = None
+            while ended is None:  # failed files may have been sent round once more
+                await carry_out(self._bench, Path(base.path), batch)
+                ended = await self._db.write(functools.partial(rows.finish, id=batch.id, owner=self._bench.owner))
+                batch = await self.status(batch.id) if ended is None else ended
+            self._tell(ended)
         except DatabaseProblem as problem:
             log.warning("digest %s was cut off: %s", batch.id, problem)
             self._ended_by[batch.id] = problem
         finally:
-            self._tasks.pop(batch.id, None)
+            if self._tasks.get(batch.id) is task:
+                del self._tasks[batch.id]
 
     async def _ended(self, batch_id: str, state: BatchState, owner: str | None) -> DigestBatch:
         batch = await self._db.write(lambda unit: rows.end(unit, batch_id, owner, state))

@@ -8,8 +8,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from devflow.digest.answer import Digest, Missing, parse_answer
+from devflow.digest.answer import Digest, Missing, parse_answer, section_of_line
 from devflow.digest.reading import Reading
+from devflow.domain.digest import Doing
 from devflow.domain.errors import ProviderFailed, UserFacing
 from devflow.domain.fences import fenced, new_nonce
 from devflow.domain.messages import N_
@@ -86,11 +87,12 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Who is asked. `spend` is told the input and output tokens of each request."""
+    """Who is asked. `spend` is told the input and output tokens of each request, `told` what is being done."""
 
     provider: Provider
     place: Place
     spend: Callable[[int, int], Awaitable[None]]
+    told: Callable[[Doing, str], None]
 
 
 async def digest_source(model: Model, source: Source, templates: Templates) -> Written:
@@ -125,6 +127,7 @@ class _Step:
     calls: list[WireCall] = field(default_factory=list)
     replay: ReplayChunk | None = None
     end: FinishReason = FinishReason.LENGTH
+    looked_at: int = 0  # where the line begins that is not complete yet
 
 
 class _Agent:
@@ -194,7 +197,7 @@ class _Agent:
             async for event in events:
                 match event:
                     case TextChunk(text):
-                        step.text += text
+                        self._written(step, text)
                     case ReasoningChunk(text):
                         step.thought += text
                     case CallChunk(wire_id, tool, arguments):
@@ -213,6 +216,17 @@ class _Agent:
                     step.end = FinishReason.LENGTH
                     break
         return used
+
+    def _written(self, step: _Step, text: str) -> None:
+        """More of the answer; who follows hears of the first of it, and of each section that begins."""
+        if not step.text:
+            self._model.told(Doing.WRITING, "")
+        step.text += text
+        while (end := step.text.find("\n", step.looked_at)) >= 0:
+            section = section_of_line(step.text[step.looked_at : end])
+            step.looked_at = end + 1
+            if section is not None:
+                self._model.told(Doing.WRITING, section)
 
     def _answer(self, step: _Step) -> None:
         calls = tuple(step.calls[:CALLS_MAX])

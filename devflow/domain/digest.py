@@ -31,6 +31,16 @@ class FileState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Doing(StrEnum):
+    """What is being done about a file that is running."""
+
+    READING = "reading"  # its text is taken out of it
+    ASKING = "asking"  # the model has it, and has written nothing yet
+    WRITING = "writing"  # the model writes; the detail is the section (`digest.answer.SECTIONS`)
+    PAUSED = "paused"  # the server asked for a pause
+    KEEPING = "keeping"  # the page is written down
+
+
 UNFINISHED = (FileState.WAITING, FileState.RUNNING, FileState.CANCELLED)
 
 

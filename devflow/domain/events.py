@@ -169,6 +169,16 @@ class DigestChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DigestStep:
+    """What is being done about a file of a batch, never stored: `doing` is a `domain.digest.Doing`."""
+
+    batch_id: str
+    file_id: str
+    doing: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolServersChanged:
     """A configured MCP server was started, ended, failed, was changed, or offers other tools."""
 
@@ -188,6 +198,7 @@ Event = (
     | CallOutput
     | ExtractionChanged
     | DigestChanged
+    | DigestStep
     | ToolServersChanged
 )
 

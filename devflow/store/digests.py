@@ -81,6 +81,29 @@ def of_base(session: Session, kb_id: str, limit: int = 20) -> tuple[DigestBatch,
     return tuple(_to_batch(session, row) for row in rows)
 
 
+def running(session: Session) -> tuple[DigestBatch, ...]:
+    """Every batch that is being carried out, or was cut off; the newest first."""
+    chosen = select(DigestBatchRow).where(DigestBatchRow.state == BatchState.RUNNING.value)
+    rows = session.scalars(chosen.order_by(DigestBatchRow.created_at.desc(), DigestBatchRow.id))
+    return tuple(_to_batch(session, row) for row in rows)
+
+
+def files(session: Session, ids: Collection[str]) -> tuple[DigestFile, ...]:
+    """Those files, in no order; one that is gone is left out."""
+    return tuple(map(_to_file, session.scalars(select(DigestFileRow).where(DigestFileRow.id.in_(ids)))))
+
+
+def wait_again(unit: Unit, id: str, owner: str, file_ids: Collection[str]) -> bool:
+    """Let failed files of a batch that `owner` carries out wait once more; False where it has ended already."""
+    row = unit.session.get(DigestBatchRow, id)
+    if row is None:
+        raise NotFound(WHAT, id)
+    if row.state != BatchState.RUNNING.value or row.owner != owner:
+        return False
+    _wait(unit, id, (FileState.FAILED,), file_ids)
+    return True
+
+
 def take(
     unit: Unit,
     id: str,
@@ -88,10 +111,11 @@ def take(
     is_alive: Callable[[str | None], bool],
     choice: ModelChoice,
     again: Collection[FileState] = (),
+    only: Collection[str] | None = None,
 ) -> DigestBatch | None:
     """Take over a batch whose process is gone or that has ended: what is unfinished waits again, and so does `again`.
 
-    It is asked of `choice` from now on.
+    It is asked of `choice` from now on. `only`: no other files than these begin to wait.
 
     None where a living process is at it. Raises `NotFound`.
     """
@@ -102,15 +126,18 @@ def take(
         return None
     row.state, row.owner, row.updated_at = BatchState.RUNNING.value, owner, unit.at
     row.provider_id, row.model = choice.provider_id, choice.model
-    states = [state.value for state in (*UNFINISHED, *again)]
-    unit.session.execute(
-        update(DigestFileRow)
-        .where(DigestFileRow.batch_id == id, DigestFileRow.state.in_(states))
-        .values(state=FileState.WAITING.value, trouble=None, updated_at=unit.at)
-    )
+    _wait(unit, id, (*UNFINISHED, *again), only)
+    return get(unit.session, id)
+
+
+def _wait(unit: Unit, id: str, states: Collection[FileState], only: Collection[str] | None) -> None:
+    wanted = [DigestFileRow.batch_id == id, DigestFileRow.state.in_([state.value for state in states])]
+    if only is not None:
+        wanted.append(DigestFileRow.id.in_(only))
+    waiting = {"state": FileState.WAITING.value, "trouble": None, "updated_at": unit.at}
+    unit.session.execute(update(DigestFileRow).where(*wanted).values(**waiting))
     unit.session.flush()
     unit.changed(Aggregate.DIGEST, id)
-    return get(unit.session, id)
 
 
 def save(unit: Unit, file_id: str, **values: Any) -> DigestFile:
@@ -162,6 +189,16 @@ def end(unit: Unit, id: str, owner: str | None, state: BatchState) -> DigestBatc
         unit.session.flush()
         unit.changed(Aggregate.DIGEST, id)
     return get(unit.session, id)
+
+
+def finish(unit: Unit, id: str, owner: str) -> DigestBatch | None:
+    """End a batch as done; None where files have begun to wait again meanwhile."""
+    waiting = select(DigestFileRow.id).where(
+        DigestFileRow.batch_id == id, DigestFileRow.state == FileState.WAITING.value
+    )
+    if unit.session.scalars(waiting.limit(1)).first() is not None:
+        return None
+    return end(unit, id, owner, BatchState.DONE)
 
 
 def leave(unit: Unit, id: str, owner: str) -> None:

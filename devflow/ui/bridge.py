@@ -37,6 +37,9 @@ class Events(QObject):
     call_output = Signal(object)
     extraction_changed = Signal(object)
     digest_changed = Signal(object)
+    digest_step = Signal(object)
+    digests_changed = Signal(object)
+    """Ids of batches whose rows were changed, by whatever process."""
     tool_servers_changed = Signal(object)
 
     def __init__(self, hub: ev.Hub, parent: QObject | None = None) -> None:
@@ -76,6 +79,8 @@ class Events(QObject):
                 self.extraction_changed.emit(event)
             case ev.DigestChanged():
                 self.digest_changed.emit(event)
+            case ev.DigestStep():
+                self.digest_step.emit(event)
             case ev.ToolServersChanged():
                 self.tool_servers_changed.emit(event)
             case _:
@@ -91,6 +96,7 @@ class Events(QObject):
             (ev.Aggregate.SETTING, self.settings_changed),
             (ev.Aggregate.PROJECT, self.projects_changed),
             (ev.Aggregate.KNOWLEDGE_BASE, self.bases_changed),
+            (ev.Aggregate.DIGEST, self.digests_changed),
         ):
             ids = event.of(aggregate)
             if ids:

@@ -10,6 +10,7 @@ import pytest
 from devflow.digest import sources
 from devflow.domain.digest import BatchState, FileState
 from devflow.domain.errors import InvalidInput, Refused
+from devflow.domain.events import DigestStep
 from devflow.wiki.page import read
 from tests.fakes.digest_server import DigestServer, page_for
 from tests.fakes.openai_server import Call, Gate, Request, Turn
@@ -353,9 +354,7 @@ async def test_cancelling_ends_a_reader_that_hangs_at_once(desk: Desks, monkeypa
     with DigestServer() as server:
         async with desk(server) as at:
             running = asyncio.Event()
-            at.core.hub.subscribe(
-                lambda event: running.set() if getattr(event, "file_id", "") and event.state == "running" else None  # type: ignore[union-attr]
-            )
+            at.core.hub.subscribe(lambda event: running.set() if isinstance(event, DigestStep) else None)
             batch = await at.digests.start(at.base.id, [at.raw("a.pdf", pdf(["甲"]))])
             await asyncio.wait_for(running.wait(), 10)
             loop = asyncio.get_running_loop()
