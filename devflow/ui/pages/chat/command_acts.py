@@ -124,8 +124,9 @@ class CommandActs(QObject):
             self._page.composer.model.open()
             return
         match self.choices.model(rest):
-            case Several(names):
-                self._refuse_choice(command, t("No one model is called {name}.", name=rest), names)
+            case Several(names, none):
+                fits = t("No model fits “{name}”.", name=rest) if none else t("Several models fit “{name}”.", name=rest)
+                self._refuse_choice(command, fits, names)
             case choice:
                 await self._begin(command, rest)
                 self._page.acts.set_model(choice)
@@ -137,8 +138,9 @@ class CommandActs(QObject):
             self._page.composer.base.open()
             return
         match self.choices.base(rest):
-            case Several(names):
-                self._refuse_choice(command, t("No one knowledge base is called {name}.", name=rest), names)
+            case Several(names, none):
+                no, several = t("No knowledge base fits “{name}”."), t("Several knowledge bases fit “{name}”.")
+                self._refuse_choice(command, (no if none else several).format(name=rest), names)
             case base:
                 await self._begin(command, rest)
                 self._page.acts.set_base(base)

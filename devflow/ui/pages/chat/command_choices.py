@@ -18,9 +18,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """More than one fits, or none: `names` are those that may have been meant."""
+    """More than one fits, or with `none` not one: `names` are those that may have been meant."""
 
     names: tuple[str, ...]
+    none: bool = False
 
 
 class CommandChoices:
@@ -107,4 +108,4 @@ def _meant(name: str, known: Iterable[str]) -> str | Several:
             return fits[0]
         if fits:
             return Several(tuple(fits[:_SHOWN]))
-    return Several(tuple(names[:_SHOWN]))
+    return Several(tuple(names[:_SHOWN]), none=True)

@@ -13,6 +13,7 @@ from devflow.ui.look import Look
 from devflow.ui.widgets import OBJECT_ROLE, Row, RowDelegate, RowList
 
 _ROW, _ROWS, _PAD, _ABOVE, _WIDEST = 32, 8, 5, 6, 560
+_BORDER = 1
 _NAMES = 0.34
 """How much of the width names have beside what they do."""
 
@@ -94,7 +95,7 @@ class CompletionPopup(QFrame):
         """Above that widget, at its left edge, as high as its rows or the room there."""
         corner = above.mapTo(self._host, QPoint(0, 0))
         room = max(1, min(_ROWS, (corner.y() - _ABOVE - 2 * _PAD - 4) // _ROW))
-        height = min(room, self.model.rowCount()) * _ROW + 2 * _PAD
+        height = min(room, self.model.rowCount()) * _ROW + 2 * (_PAD + _BORDER)
         width = min(above.width(), _WIDEST)
         self.setGeometry(corner.x(), corner.y() - _ABOVE - height, width, height)
 
