@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from devflow.domain import fences
@@ -11,15 +11,15 @@ from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.request import Injected, InjectedItem, Lookup, NothingFound
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.prompt.templates import Language, Templates
-from devflow.retrieval.pages import SNIPPET_MAX_CHARS, PageHit, PageSearch
+from devflow.retrieval.pages import SNIPPET_MAX_CHARS, PageHit, PageSearch, RankedPages
 
 FRAME_ROOM = 300
 """Characters for snippets that even the smallest budget leaves beside the frame."""
 NAMED_MAX = 5
 """So many skipped pages are named."""
 
-Search = Callable[[int, int], PageSearch]
-"""Searches with a limit for each snippet and one for all of them, in characters."""
+NAME_MAX = 200
+"""Characters of such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class PageWords:
 
     def context(self, found: PageSearch, nonce: str) -> str:
         """The whole block, with the snippets as they are in `found`."""
-        notes = self._notes(found)
+        notes = self._notes(found, nonce)
         if not found.hits:
             return self.templates.fill(self.language, "pages_none", name=_line(self.base.name), notes=notes)
         shown = ""
@@ -51,24 +51,27 @@ class PageWords:
         )
 
     def _page(self, number: int, hit: PageHit, nonce: str) -> str:
-        return self.templates.fill(
+        """Whoever writes a page chooses its title and its file's name too: all of it stands inside the fence."""
+        page = self.templates.fill(
             self.language,
             "page",
             number=number,
             title=_line(hit.title),
             path=_line(hit.path),
             reason=hit.hit_reason.value,
-            text=fences.fenced(f"P{number}", nonce, with_hidden_shown(hit.snippet)),
+            text=with_hidden_shown(hit.snippet),
         )
+        return fences.fenced(f"P{number}", nonce, page)
 
-    def _notes(self, found: PageSearch) -> str:
+    def _notes(self, found: PageSearch, nonce: str) -> str:
         lines = [
             self.templates.fill(self.language, "page_missing", path=_line(reference)) for reference in found.missing
         ]
         if found.skipped:
-            named = ", ".join(_line(path) for path in found.skipped[:NAMED_MAX])
-            more = f" +{len(found.skipped) - NAMED_MAX}" if len(found.skipped) > NAMED_MAX else ""
-            lines.append(self.templates.fill(self.language, "pages_skipped", paths=named + more))
+            names = [_line(path)[:NAME_MAX] for path in found.skipped[:NAMED_MAX]]
+            more = [f"+{len(found.skipped) - NAMED_MAX}"] if len(found.skipped) > NAMED_MAX else []
+            fenced = fences.fenced("skipped", nonce, "\n".join(names + more))
+            lines.append(self.templates.fill(self.language, "pages_skipped", paths=fenced))
         if found.pending:
             lines.append(self.templates.fill(self.language, "pages_pending", pending=found.pending))
         return "".join(f"\n{line}" for line in lines)
@@ -80,20 +83,18 @@ def shown_path(base: KnowledgeBase, home: Path) -> str:
     return f"~/{path.relative_to(home).as_posix()}" if home in path.parents else base.path
 
 
-def render_pages(search: Search, words: PageWords, budget: int) -> tuple[Lookup, PageSearch, str]:
+def render_pages(ranked: RankedPages, words: PageWords, budget: int) -> tuple[Lookup, PageSearch, str]:
     """The lookup as it is kept, what was found, and the nonce of its fences.
 
     The whole block, its frame included, has at most `budget` characters; with a large one the snippets grow, so that it
-    is used and not wasted. Blocks, for `search` does.
+    is used and not wasted. The pages were found once: what is tried here is how much of each to show.
     """
-    nonce = fences.new_nonce()
-    found = search(SNIPPET_MAX_CHARS, budget)
-    bare = replace(found, hits=tuple(replace(hit, snippet="") for hit in found.hits))
-    least = len(words.context(bare, nonce)) + FRAME_ROOM
-    room = max(budget, least) - len(words.context(bare, nonce))
+    nonce = fences.new_nonce(_outside_texts(ranked))
+    frame = len(words.context(ranked.found, nonce))
+    least = frame + FRAME_ROOM
+    room = max(budget, least) - frame
     while True:
-        found = search(max(SNIPPET_MAX_CHARS, room // max(len(found.hits), 1)), room)
-        nonce = fences.new_nonce(hit.snippet for hit in found.hits)
+        found = ranked.shown(max(SNIPPET_MAX_CHARS, room // max(len(ranked.found.hits), 1)), room)
         block = words.context(found, nonce)
         over = len(block) - max(budget, least)
         if over <= 0 or room <= FRAME_ROOM:
@@ -128,6 +129,14 @@ def _item(number: int, hit: PageHit) -> InjectedItem:
 def _line(text: str) -> str:
     """On one line, and with nothing hidden: a title or a name cannot pretend to be a part of the frame."""
     return with_hidden_shown(" ".join(text.split()))
+
+
+def _outside_texts(ranked: RankedPages) -> Iterable[str]:
+    """Everything in the prompt that somebody else has written."""
+    yield from ranked.contents.values()
+    yield from ranked.found.skipped
+    for hit in ranked.found.hits:
+        yield from (hit.title, hit.path)
 
 
 def paths_of(pages: Lookup) -> Sequence[str]:

@@ -31,6 +31,7 @@ CREATE TABLE pages (
 );
 CREATE VIRTUAL TABLE page_terms USING fts5(title, name, content, content='', tokenize="ascii tokenchars '_+#.'");
 INSERT INTO page_terms (page_terms, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)');
+INSERT INTO page_terms (page_terms, rank) VALUES ('automerge', 16);
 """
 _COLUMNS = "path, mtime_ns, size, title, name, bare, origin, problem, pending, ctime_ns"
 
@@ -217,6 +218,7 @@ def _connected(file: str) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = OFF")  # what a power cut takes is read from the pages again
+        connection.execute("PRAGMA cache_size = -8000")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, VERSION):
             raise sqlite3.DatabaseError("an index of another version")

@@ -53,7 +53,7 @@ async def test_the_message_comes_first_and_the_pages_below_it_with_the_rules(tal
     layout = (
         r"OpenClaw 的文章讲了什么？\n\n---\n\[系统检索上下文 / 用户不可见\]\n\n"
         r"当前知识库：\n- 名称: 写作\n- 路径: \S+\n\n.+\n\n"
-        rf"\[1\] OpenClaw 自媒体文章\n    路径: {OPENCLAW}\n    命中: title\n<<<P1 \w+>>>\n# OpenClaw 自媒体文章\n\n.*?"
+        rf"<<<P1 \w+>>>\n\[1\] OpenClaw 自媒体文章\n    路径: {OPENCLAW}\n    命中: title\n# OpenClaw 自媒体文章\n\n.*?"
         r"\n\n回答约束：\n- .+"
     )
     assert re.match(layout, said.sent, re.DOTALL)

@@ -17,8 +17,9 @@ from tests.fakes.openai_server import Request, Turn
 
 FRAME = re.compile(r"\n\n---\n\[(?:系统检索上下文|Retrieved context)")
 PAGE = re.compile(
-    r"^\[(?P<number>\d+)\] (?P<title>.+)\n\s+(?:路径|path): (?P<path>\S.*)\n\s+(?:命中|found by): (?P<reason>\w+)\n"
-    r"<<<P(?P=number) (?P<nonce>\w+)>>>\n(?P<text>.*?)\n<<<end P(?P=number) (?P=nonce)>>>$",
+    r"^<<<P(?P<number>\d+) (?P<nonce>\w+)>>>\n"
+    r"\[(?P=number)\] (?P<title>.+)\n\s+(?:路径|path): (?P<path>\S.*)\n\s+(?:命中|found by): (?P<reason>\w+)\n"
+    r"(?P<text>.*?)\n<<<end P(?P=number) (?P=nonce)>>>$",
     re.MULTILINE | re.DOTALL,
 )
 MISSING = re.compile(
