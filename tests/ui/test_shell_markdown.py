@@ -8,9 +8,9 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
+from devflow.sharing.highlight import highlight
 from devflow.ui.theme import ThemeMode
 from devflow.ui.widgets import CodeBlock, MarkdownView
-from devflow.ui.widgets.markdown.highlight import highlight
 from devflow.ui.widgets.markdown.stream import open_fence, safe_cut
 from tests.support.waiting import until
 from tests.ui.conftest import Look

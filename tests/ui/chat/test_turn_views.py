@@ -9,10 +9,10 @@ from devflow.domain.conversation import OFFLINE, Conversation, Draft, Message, M
 from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import CallState, Risk, Run, RunState, ToolCall
+from devflow.domain.text.as_typed import as_typed
 from devflow.ui.pages.chat.patch import patch_note, patch_rows
 from devflow.ui.pages.chat.sources_panel import plain_excerpt
 from devflow.ui.pages.chat.turn_views import TurnView, lookup_words, references, turns_of
-from devflow.ui.pages.chat.user_text import as_typed
 from devflow.ui.widgets.diffing import Side
 
 AT = datetime(2026, 11, 30, tzinfo=UTC)

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBo
 from devflow.domain.errors import InvalidInput
 from devflow.domain.ids import now
 from devflow.domain.knowledge import Project
+from devflow.tools.call_words import verb_of
 from devflow.tools.patterns import check_pattern
 from devflow.tools.policy import Effect, Rule
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.page import ProblemLine, sentence_of
-from devflow.ui.pages.chat.tool_words import verb_of
 from devflow.ui.widgets import Button, ComboBox, Label, Paragraph, Segmented
 
 _WIDTH = 480

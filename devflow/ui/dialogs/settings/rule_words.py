@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import assert_never
 
 from devflow.domain.messages import Translator
+from devflow.tools.call_words import verb_of
 from devflow.tools.paths import visible
 from devflow.tools.policy import AnyRule, BrokenRule, Effect, Rule
 from devflow.ui.models import moments
-from devflow.ui.pages.chat.tool_words import verb_of
 
 
 @dataclass(frozen=True, slots=True)

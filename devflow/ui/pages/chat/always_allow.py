@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 
 from devflow.domain.run import ToolCall
 from devflow.tools.approval import Approval, approval_of
+from devflow.tools.call_words import verb_of
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.approval_words import pattern_words
-from devflow.ui.pages.chat.tool_words import verb_of
 from devflow.ui.widgets import Button, Label, Paragraph
 
 _WIDTH, _MARGIN, _INDENT = 520, 24, 22

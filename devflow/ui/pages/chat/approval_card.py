@@ -14,6 +14,7 @@ from devflow.agent.deciding import Decision
 from devflow.domain.run import ToolCall
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.tools.approval import approval_of
+from devflow.tools.call_words import arguments_of, is_mcp, target_of
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.always_allow import AlwaysAllowDialog
 from devflow.ui.pages.chat.approval_foot import ApprovalFoot
@@ -22,7 +23,7 @@ from devflow.ui.pages.chat.argument_editor import ArgumentEditor
 from devflow.ui.pages.chat.command_body import CommandBody
 from devflow.ui.pages.chat.patch import patch_note, patch_rows
 from devflow.ui.pages.chat.tool_line import CodeText
-from devflow.ui.pages.chat.tool_words import arguments_of, is_mcp, request_of, risk_words, target_of
+from devflow.ui.pages.chat.tool_words import request_of, risk_words
 from devflow.ui.widgets import (
     Chip,
     CodeDiff,

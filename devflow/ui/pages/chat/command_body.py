@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from devflow.domain.run import ToolCall
+from devflow.tools.call_words import arguments_of, line_of
 from devflow.tools.process_output import shown_controls
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.tool_line import WrappedCode
-from devflow.ui.pages.chat.tool_words import arguments_of, line_of
 from devflow.ui.widgets import Label
 
 _NAME = 88

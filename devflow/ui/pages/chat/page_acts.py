@@ -13,12 +13,12 @@ from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge import Entry, Project
 from devflow.domain.knowledge_base import KnowledgeBase
+from devflow.sharing.highlight import warm_up
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.approval_card import ApprovalCard
 from devflow.ui.pages.chat.session import ChatSession
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.widgets import UndoBar
-from devflow.ui.widgets.markdown.highlight import warm_up
 
 
 class PageActs(QObject):

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
 from devflow.domain.run import CallState, ToolCall
 from devflow.domain.text.hidden import with_hidden_shown
+from devflow.tools.call_words import arguments_of, outcome_words, target_of, verb_of
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.lines import Line
-from devflow.ui.pages.chat.tool_words import arguments_of, icon_of, outcome_words, target_of, verb_of
+from devflow.ui.pages.chat.tool_words import icon_of
 from devflow.ui.widgets import Label
 
 _MAX_ROWS = 14

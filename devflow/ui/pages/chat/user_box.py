@@ -7,10 +7,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.conversation import Message
+from devflow.domain.text.as_typed import as_typed
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.composer_field import ComposerField
 from devflow.ui.pages.chat.turn_acts import TurnActs
-from devflow.ui.pages.chat.user_text import as_typed
 from devflow.ui.widgets import Button, Label, MarkdownView
 
 _PAD_X, _PAD_Y = 14, 10

@@ -22,9 +22,9 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
+from devflow.sharing.highlight import highlight, language_label
 from devflow.ui.look import Look
 from devflow.ui.widgets.markdown import formats as f
-from devflow.ui.widgets.markdown.highlight import highlight, language_label
 from devflow.ui.widgets.markdown.inline import Inline
 
 _INDENT = 20
