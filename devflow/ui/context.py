@@ -58,7 +58,8 @@ class Services:
 class SetStatus(Protocol):
     """`key`: retrieval, search, run, embedding, extraction, digest or provider. `tone`: "", busy, trouble or good.
 
-    A click on the item opens `page`: chat, knowledge, inbox, or a settings page as `settings:<page>`.
+    A click on the item opens `page`: chat, knowledge, inbox, a settings page as `settings:<page>`, or an address
+    inside the window.
     """
 
     def __call__(self, key: str, icon: str, text: str, tone: str = "", page: str = "") -> None: ...

@@ -16,6 +16,7 @@ from devflow.domain.messages import Translator
 from devflow.ui.bridge import Events
 from devflow.ui.context import Services, Shell, UiContext
 from devflow.ui.crash import CrashReporter
+from devflow.ui.digest_status import DigestStatus
 from devflow.ui.icons import IconProvider
 from devflow.ui.memory import GROUP, recall_geometry, recall_splitters, remember
 from devflow.ui.models.refresh import Refresher
@@ -32,7 +33,14 @@ SettingsFactory = Callable[[UiContext, str, QWidget], QDialog]
 
 NARROW, NARROWER = 1180, 1040
 _REST_AFTER_MS = 150
-_OWNERS = {"entry": "knowledge", "page": "knowledge", "inbox": "inbox", "conversation": "chat", "message": "chat"}
+_OWNERS = {
+    "entry": "knowledge",
+    "page": "knowledge",
+    "digest": "knowledge",
+    "inbox": "inbox",
+    "conversation": "chat",
+    "message": "chat",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +129,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self._frame())
         self._message_bar = UndoBar(self.ctx, self._stack, above=16)
         self._feed = StatusFeed(self.ctx, buttons.get("inbox"), self._stack)
+        DigestStatus(self.ctx, self._stack)
         wanted = str(self._remembered.get("page", ""))
         self.show_page(wanted if wanted in self._names else next(iter(self._names), ""))
         self._feed.refresh()
@@ -267,7 +276,9 @@ class MainWindow(QMainWindow):
 
     def _open_place(self, place: str) -> None:
         name, _, detail = place.partition(":")
-        if name == "settings":
+        if name == "devflow":
+            self.open_link(place)
+        elif name == "settings":
             self.open_settings(detail)
         else:
             self.show_page(name)

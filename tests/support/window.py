@@ -62,6 +62,9 @@ class ScriptedDialogs:
     async def choose_file(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None:
         return self._text(self._answer("choose_file", title))
 
+    async def choose_files(self, title: str, start: str = "", filters: Sequence[str] = ()) -> Sequence[str]:
+        return [str(path) for path in self._answer("choose_files", title) or ()]
+
     async def choose_save(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None:
         return self._text(self._answer("choose_save", title))
 

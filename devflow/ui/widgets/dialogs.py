@@ -42,6 +42,10 @@ class Dialogs(Protocol):
 
     async def choose_file(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None: ...
 
+    async def choose_files(self, title: str, start: str = "", filters: Sequence[str] = ()) -> Sequence[str]:
+        """Any number of existing files; none when cancelled."""
+        ...
+
     async def choose_save(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None: ...
 
     async def run(self, dialog: QDialog) -> int:
@@ -80,13 +84,16 @@ class QtDialogs:
         await self.run(dialog)
 
     async def choose_folder(self, title: str, start: str = "") -> str | None:
-        return await self._choose(title, start, (), QFileDialog.FileMode.Directory, save=False)
+        return _first(await self._choose(title, start, (), QFileDialog.FileMode.Directory, save=False))
 
     async def choose_file(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None:
-        return await self._choose(title, start, filters, QFileDialog.FileMode.ExistingFile, save=False)
+        return _first(await self._choose(title, start, filters, QFileDialog.FileMode.ExistingFile, save=False))
+
+    async def choose_files(self, title: str, start: str = "", filters: Sequence[str] = ()) -> Sequence[str]:
+        return await self._choose(title, start, filters, QFileDialog.FileMode.ExistingFiles, save=False)
 
     async def choose_save(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None:
-        return await self._choose(title, start, filters, QFileDialog.FileMode.AnyFile, save=True)
+        return _first(await self._choose(title, start, filters, QFileDialog.FileMode.AnyFile, save=True))
 
     async def run(self, dialog: QDialog) -> int:
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -106,7 +113,7 @@ class QtDialogs:
 
     async def _choose(
         self, title: str, start: str, filters: Sequence[str], mode: QFileDialog.FileMode, *, save: bool
-    ) -> str | None:
+    ) -> Sequence[str]:
         dialog = QFileDialog(self.window, title, start)
         dialog.setFileMode(mode)
         if mode == QFileDialog.FileMode.Directory:
@@ -118,9 +125,13 @@ class QtDialogs:
         if filters:
             dialog.setNameFilters(list(filters))
         chosen: list[str] = []
-        dialog.fileSelected.connect(chosen.append)
+        dialog.filesSelected.connect(chosen.extend)
         await self.run(dialog)
-        return chosen[0] if chosen else None
+        return chosen
+
+
+def _first(chosen: Sequence[str]) -> str | None:
+    return chosen[0] if chosen else None
 
 
 class MessageDialog(QDialog):

@@ -71,13 +71,14 @@ class Drafts(QObject):
         first = next(coming, None)
         return OFFLINE if first is None else ModelChoice(first.id, first.models[0])
 
-    def extraction(self) -> ModelChoice | None:
-        chosen: ModelChoice | None = self.roles["extraction"]
+    def role(self, name: str) -> ModelChoice | None:
+        """Of digest or extraction; None: the same as the chat."""
+        chosen: ModelChoice | None = self.roles[name]
         return chosen
 
     def forget_provider(self, id: str) -> None:
         """A provider is gone: nothing that was chosen here may still name it."""
-        for name in ("main", "extraction"):
+        for name in stored_roles.NAMES:
             chosen = self.roles[name]
             if chosen is not None and chosen.provider_id == id:
                 self.roles.set(name, self.roles.stored(name))
@@ -85,7 +86,7 @@ class Drafts(QObject):
 
     def rename_provider(self, old: str, new: str) -> None:
         """A new provider was stored and has its real id now."""
-        for name in ("main", "extraction"):
+        for name in stored_roles.NAMES:
             chosen = self.roles[name]
             if chosen is not None and chosen.provider_id == old:
                 self.roles.set(name, ModelChoice(new, chosen.model))
@@ -97,7 +98,7 @@ class Drafts(QObject):
         values = asdict(config)
         self.knowledge.rebase({name: values[name] for name in KNOWLEDGE})
         roles = await self.services.models.roles()
-        self.roles.rebase(_role_values(roles))
+        self.roles.rebase(role_values(roles))
         stored = await self.services.settings.get(NETWORK)
         proxy = str(stored.get("proxy") or "system")
         self.network.rebase(
@@ -117,5 +118,5 @@ class Drafts(QObject):
         self.changed.emit()
 
 
-def _role_values(roles: Roles) -> dict[str, ModelChoice | None]:
-    return {"main": roles.main, "extraction": roles.extraction}
+def role_values(roles: Roles) -> dict[str, ModelChoice | None]:
+    return {name: getattr(roles, name) for name in stored_roles.NAMES}

@@ -27,6 +27,7 @@ def options(t: Translator) -> tuple[Place, ...]:
         ("providers", t("Address"), "providerAddress", t("URL endpoint server")),
         ("providers", t("Models"), "providerModels", ""),
         ("providers", t("Model for the chat"), "mainModel", t("role main model")),
+        ("providers", t("Model for digests"), "digestModel", t("role digest model")),
         ("providers", t("Model for extraction"), "extractionModel", t("role extraction model")),
         ("knowledge", t("Extract automatically"), "autoExtract", "auto_extract"),
         ("knowledge", t("When to extract"), "triggerMode", "trigger_mode on_complete on_idle manual_only"),

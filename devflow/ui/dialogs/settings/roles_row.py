@@ -18,6 +18,8 @@ class RolesRow(QWidget):
         t = ctx.t
         self.main = ComboBox(ctx, name=t("Chat"))
         self.main.setObjectName("mainModel")
+        self.digest = ComboBox(ctx, name=t("Digest"))
+        self.digest.setObjectName("digestModel")
         self.extraction = ComboBox(ctx, name=t("Extraction"))
         self.extraction.setObjectName("extractionModel")
         column = QVBoxLayout(self)
@@ -27,7 +29,8 @@ class RolesRow(QWidget):
         column.addSpacing(6)
         row = QHBoxLayout()
         row.setSpacing(12)
-        for title, box in ((t("Chat"), self.main), (t("Extraction"), self.extraction)):
+        titled = ((t("Chat"), self.main), (t("Digest"), self.digest), (t("Extraction"), self.extraction))
+        for title, box in titled:
             box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(12)
             part = QVBoxLayout()
@@ -40,15 +43,16 @@ class RolesRow(QWidget):
         column.addLayout(row)
         self.show_values()
         self.main.activated.connect(self._main_chosen)
+        self.digest.activated.connect(self._digest_chosen)
         self.extraction.activated.connect(self._extraction_chosen)
         drafts.changed.connect(self.show_values)
 
     def show_values(self) -> None:
         t, drafts = self._ctx.t, self._drafts
         models = [(_text(choice, edit.name, self._several), choice) for choice, edit in drafts.choices()]
-        main, extraction = drafts.main(), drafts.extraction()
-        _fill(self.main, [*models, (t("Offline assistant"), OFFLINE)], main)
-        _fill(self.extraction, [(t("Same as chat"), None), *models], extraction)
+        _fill(self.main, [*models, (t("Offline assistant"), OFFLINE)], drafts.main())
+        for box, name in ((self.digest, "digest"), (self.extraction, "extraction")):
+            _fill(box, [(t("Same as chat"), None), *models], drafts.role(name))
 
     @property
     def _several(self) -> bool:
@@ -56,6 +60,9 @@ class RolesRow(QWidget):
 
     def _main_chosen(self, _index: int) -> None:
         self._drafts.set(self._drafts.roles, "main", self.main.currentData())
+
+    def _digest_chosen(self, _index: int) -> None:
+        self._drafts.set(self._drafts.roles, "digest", self.digest.currentData())
 
     def _extraction_chosen(self, _index: int) -> None:
         self._drafts.set(self._drafts.roles, "extraction", self.extraction.currentData())

@@ -13,7 +13,7 @@ from devflow.models.keys import check_key
 from devflow.models.registry import NETWORK, check_draft
 from devflow.providers import network
 from devflow.providers.transport import Network
-from devflow.ui.dialogs.settings.drafts import KNOWLEDGE, Drafts
+from devflow.ui.dialogs.settings.drafts import KNOWLEDGE, Drafts, role_values
 from devflow.ui.dialogs.settings.provider_edit import ProviderEdit
 
 
@@ -111,7 +111,7 @@ async def _save_roles(drafts: Drafts) -> None:
     if changed:
         roles = replace(roles, **changed)
         await models.save_roles(roles)
-    drafts.roles.rebase({"main": roles.main, "extraction": roles.extraction})
+    drafts.roles.rebase(role_values(roles))
 
 
 async def _save_knowledge(drafts: Drafts) -> None:

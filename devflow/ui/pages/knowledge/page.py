@@ -41,7 +41,7 @@ class KnowledgePage(QWidget):
         self.wiki.activate() if self.side == WIKI else self.library.activate()
 
     def open_link(self, address: str) -> bool:
-        """`devflow:entry/<id>` on the library's side, `devflow:page/<kb>/<path>` on the wiki's."""
+        """`devflow:entry/<id>` on the library's side; pages and digests of a base on the wiki's."""
         if self.library.open_link(address):
             self._show(LIBRARY)
             return True

@@ -1,19 +1,21 @@
-"""A page as it is read: where it stands, its title, its text with links that work."""
+"""A page as it is read: where it stands, its title, its text with links that work; under it what is digested."""
 
 from __future__ import annotations
 
 import re
 
 from PySide6.QtCore import QTimer, QUrl, Signal
-from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.context import UiContext
 from devflow.ui.models.moments import local_now, moment
 from devflow.ui.models.page_links import WikiLinks, page_address
 from devflow.ui.models.page_reading import PageShown
 from devflow.ui.models.page_words import changed_at, problem_words
-from devflow.ui.widgets import Button, ElidedLabel, Label, MarkdownView, NoticeStrip, Pane, Paragraph
+from devflow.ui.pages.knowledge.digest_card import DigestCard
+from devflow.ui.widgets import Button, ElidedLabel, EmptyState, Label, MarkdownView, NoticeStrip, Pane, Paragraph
 from devflow.ui.widgets.entry_parts import Link
 from devflow.ui.widgets.entry_text import EDGE, PIECE, DetailScroll
 from devflow.ui.widgets.markdown.stream import safe_cut
@@ -24,9 +26,10 @@ MOST = 100_000
 
 
 class PageDetail(Pane):
-    """Shows one page; a newer state of the same page keeps the place that is being read."""
+    """Shows one page; a newer state of the same page keeps the place that is being read. Without one: `nothing`."""
 
     link_opened = Signal(str)
+    digest_wanted = Signal()
 
     def __init__(self, ctx: UiContext, parent: QWidget | None = None) -> None:
         super().__init__("surface", "none", parent)
@@ -45,6 +48,14 @@ class PageDetail(Pane):
         self.edit = Button(ctx, t("Open in editor"), variant="ghost", icon="pencil")
         self.edit.setObjectName("openInEditorButton")
         self.edit.clicked.connect(self._open_in_editor)
+        self.digest = Button(ctx, t("Digest…"), icon="download")
+        self.digest.setObjectName("digestButton")
+        self.digest.setToolTip(t("Have pages written about files"))
+        self.digest.clicked.connect(self.digest_wanted)
+        self.nothing = EmptyState(ctx, "book", "")
+        self.nothing.setObjectName("wikiEmpty")
+        self.card = DigestCard(ctx)
+        self.card.page_wanted.connect(self._digested_page)
         self.title = Paragraph(ctx, "", role="page-title", color="text")
         self.title.setObjectName("pageTitle")
         self.facts = Label("", "small", "muted")
@@ -66,7 +77,25 @@ class PageDetail(Pane):
     def shown(self) -> PageShown | None:
         return self._shown
 
+    def show_nothing(self, line: str, sentence: str, *, digest: bool = False) -> None:
+        """Words in the page's place; with `digest` there is a base that files can be digested into."""
+        actions = [(self._ctx.t("Digest…"), self.digest_wanted.emit)] if digest else []
+        self.nothing.say(line, sentence, actions)
+        for button in self.nothing.buttons:
+            button.setObjectName("digestEmptyButton")
+        self.path.set_text("")
+        self.edit.hide()
+        self._shown = None
+        self._stack.setCurrentWidget(self.nothing)
+
+    def show_base(self, base: KnowledgeBase | None, there: bool) -> None:
+        """The base whose pages stand here: its digests at the foot, and a way to one more while its folder is there."""
+        self.digest.setVisible(base is not None and there)
+        self.card.show_base(base.id if base is not None else "")
+
     def show_page(self, shown: PageShown) -> None:
+        self.edit.show()
+        self._stack.setCurrentWidget(self._scroll)
         before, self._shown = self._shown, shown
         if shown == before:
             return
@@ -125,6 +154,13 @@ class PageDetail(Pane):
         if self._shown is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._shown.file)))
 
+    def _digested_page(self, kb_id: str, path: str) -> None:
+        self.link_opened.emit(page_address(kb_id, path))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.card.set_room(self.height())
+
     def _open_cited(self) -> None:
         """The one page at once; of several, choose."""
         if self._shown is None:
@@ -150,10 +186,11 @@ class PageDetail(Pane):
         head = Pane("surface", "bottom")
         head.setFixedHeight(48)
         row = QHBoxLayout(head)
-        row.setContentsMargins(EDGE, 0, 16, 0)
+        row.setContentsMargins(EDGE, 0, 12, 0)
         row.setSpacing(8)
         row.addWidget(self.path, 1)
         row.addWidget(self.edit)
+        row.addWidget(self.digest)
         facts = QHBoxLayout()
         facts.setSpacing(14)
         facts.addWidget(self.facts)
@@ -173,8 +210,13 @@ class PageDetail(Pane):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        body = QWidget()
+        self._stack = QStackedLayout(body)
+        self._stack.addWidget(self.nothing)
+        self._stack.addWidget(self._scroll)
         column.addWidget(head)
-        column.addWidget(self._scroll, 1)
+        column.addWidget(body, 1)
+        column.addWidget(self.card)
 
 
 def _cut(text: str) -> int:

@@ -6,18 +6,21 @@ Everything that reads the folder or the index runs on threads; what it brings is
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from devflow.domain.errors import NotFound
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.store.page_file import PageRow
 from devflow.ui.bases import choose_base
 from devflow.ui.context import UiContext
+from devflow.ui.dialogs.digest import choose_and_digest, dropped_files
+from devflow.ui.models.digests import DigestWatch
 from devflow.ui.models.moments import local_now
 from devflow.ui.models.page_groups import CHANGED, Listing, list_pages
 from devflow.ui.models.page_links import read_page_address
@@ -28,12 +31,13 @@ from devflow.ui.pages.knowledge.index_status import say_index
 from devflow.ui.pages.knowledge.page_detail import PageDetail
 from devflow.ui.pages.knowledge.page_pane import PagePane
 from devflow.ui.pages.knowledge.side_switch import SideSwitch
-from devflow.ui.widgets import EmptyState, HairlineSplitter
+from devflow.ui.widgets import HairlineSplitter
 from devflow.wiki.registry import is_there
 from devflow.wiki.walking import walk
 
 GROUP = "wiki_view"
 """Settings group: `side`, `order`, and `folded`: the folded groups of each knowledge base, by its id."""
+DIGEST = "devflow:digest/"
 LOOK_EVERY_MS, WHILE_INDEXING_MS = 3_000, 400
 INDEX_WITHIN_S = 0.25
 
@@ -46,6 +50,7 @@ class WikiSide(QWidget):
         super().__init__()
         self.setObjectName("wikiSide")
         self.setAccessibleName(ctx.t.p("side", "Wiki"))
+        self.setAcceptDrops(True)
         self._ctx = ctx
         self._base: KnowledgeBase | None = None
         self._current: str | None = None
@@ -61,9 +66,6 @@ class WikiSide(QWidget):
         self.bases = BasePane(ctx, self.switch)
         self.pane = PagePane(ctx, since=local_now())
         self.detail = PageDetail(ctx)
-        self._nothing = EmptyState(ctx, "book", "")
-        self._nothing.setObjectName("wikiEmpty")
-        self._right = QStackedWidget()
         self._lay_out()
         self._reader = Refresher(ctx.tasks, self._read, "look at the knowledge base", self)
         self._opener = Refresher(ctx.tasks, self._read_page, "read a page", self)
@@ -84,7 +86,10 @@ class WikiSide(QWidget):
             self.bases.open.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_link(self, address: str) -> bool:
-        """`devflow:page/<kb>/<path>`."""
+        """`devflow:page/<kb>/<path>`, or `devflow:digest/<kb>`: the base, with its digest at the foot."""
+        if address.startswith(DIGEST):
+            self._ctx.tasks.launch(self._open(address.removeprefix(DIGEST), None), what="show a digest", owner=self)
+            return True
         found = read_page_address(address)
         if found is None:
             return False
@@ -136,6 +141,7 @@ class WikiSide(QWidget):
 
     def _take(self, base: KnowledgeBase, listing: Listing, asked: tuple[str, str, str]) -> None:
         before, self._listing = self._listing, listing
+        self.detail.show_base(base, there=True)
         self._counts[base.id] = listing.readable
         self._counted.add(base.id)
         same = before is not None and asked == self._asked and before.all_pages == listing.all_pages
@@ -156,15 +162,14 @@ class WikiSide(QWidget):
         t = self._ctx.t
         self._listing = None
         self.pane.show_nothing()
+        self.detail.show_base(base, there=False)
         if base is None:
-            self._nothing.say(
+            self.detail.show_nothing(
                 t("No knowledge base yet"),
                 t("A folder of Markdown pages becomes one; its pages answer beside the library."),
-                [],
             )
         else:
-            self._nothing.say(t("Folder not found"), t("{path} is not there now.", path=base.path), [])
-        self._right.setCurrentWidget(self._nothing)
+            self.detail.show_nothing(t("Folder not found"), t("{path} is not there now.", path=base.path))
         self._say_index()
 
     def _show_bases(self, known: tuple[KnowledgeBase, ...], there: dict[KnowledgeBase, bool]) -> None:
@@ -190,19 +195,23 @@ class WikiSide(QWidget):
         shown = await self._ctx.services.bases.ask(base, partial(read_page, base=base, path=path)) if path else None
         if (base, path) != (self._base, self._path):
             return
+        t = self._ctx.t
         if shown is not None:
             self.detail.show_page(shown)
-            self._right.setCurrentWidget(self.detail)
-            return
-        t = self._ctx.t
-        if path is None:
-            self._nothing.say(t("No page chosen"), "", [])
+        elif path is not None:
+            self.detail.show_nothing(t("This page is gone"), t("{path} is not in the folder any more.", path=path))
+        elif self._listing is not None and not self._listing.all_pages:
+            self.detail.show_nothing(
+                t("No pages yet"), t("Digest files: the model writes one page about each of them."), digest=True
+            )
         else:
-            self._nothing.say(t("This page is gone"), t("{path} is not in the folder any more.", path=path), [])
-        self._right.setCurrentWidget(self._nothing)
+            self.detail.show_nothing(t("No page chosen"), "")
 
-    async def _open(self, kb_id: str, path: str) -> None:
-        """A page by its address, whatever the search; of another base too, which does not make that the current one."""
+    async def _open(self, kb_id: str, path: str | None) -> None:
+        """A page by its address, whatever the search; of another base too, which does not make that the current one.
+
+        Without a path: the base alone, with the page that is open in it.
+        """
         t, bases = self._ctx.t, self._ctx.services.bases
         await self.ready
         try:
@@ -213,8 +222,10 @@ class WikiSide(QWidget):
         current = await bases.current()
         self._led = current is None or current.id != base.id
         self._show_base(base)
-        self._path = path
+        self._path = path or self._path
         await self._reader.ask()
+        if path is None:
+            return
         if self._base is None or self._base.id != base.id or self._path != path:
             return
         if not self.pane.list.go_to(path):
@@ -253,6 +264,19 @@ class WikiSide(QWidget):
         if base is not None:
             self._base_chosen(base)
 
+    def _digest(self, given: Sequence[Path] = ()) -> None:
+        if self._base is not None:
+            work = choose_and_digest(self._ctx, self._base, given)
+            self._ctx.tasks.launch(work, what="digest files", owner=self)
+
+    def _digest_clicked(self) -> None:
+        self._digest()
+
+    def _page_written(self, kb_id: str) -> None:
+        """By a digest: it is seen at once, not at the next look."""
+        if self._base is not None and self._base.id == kb_id and self.isVisible():
+            self._reader.ask()
+
     def _query(self, _query: str) -> None:
         self._reader.ask()
 
@@ -270,6 +294,16 @@ class WikiSide(QWidget):
     def _bases_changed(self, _ids: object) -> None:
         if self.isVisible():
             self._reader.ask()
+
+    # files that are dropped here
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.detail.digest.isVisible() and dropped_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self._digest(dropped_files(event.mimeData()))
 
     # keys, and whether anybody looks
 
@@ -307,18 +341,18 @@ class WikiSide(QWidget):
         self.pane.list.page_chosen.connect(self._page_chosen)
         self.pane.list.folded.connect(self._fold)
         self.detail.link_opened.connect(self._ctx.shell.open_link)
+        self.detail.digest_wanted.connect(self._digest_clicked)
+        DigestWatch.of(self._ctx).page_written.connect(self._page_written)
         self._ctx.events.bases_changed.connect(self._bases_changed)
 
     def _lay_out(self) -> None:
-        self._right.addWidget(self._nothing)
-        self._right.addWidget(self.detail)
         self.splitter = HairlineSplitter(self._ctx)
         self.splitter.setObjectName("wikiSplitter")
         self.bases.setMinimumWidth(180)
         self.bases.setMaximumWidth(300)
         self.pane.setMinimumWidth(260)
         self.pane.setMaximumWidth(520)
-        for part in (self.bases, self.pane, self._right):
+        for part in (self.bases, self.pane, self.detail):
             self.splitter.addWidget(part)
         self.splitter.setStretchFactor(2, 1)
         self.splitter.setSizes([211, 319, 676])
