@@ -183,6 +183,13 @@ class ToolServersChanged:
     """A configured MCP server was started, ended, failed, was changed, or offers other tools."""
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddingChanged:
+    """The background work on vectors, or the embedding of queries, goes another way; `phase` is a stable word."""
+
+    phase: str
+
+
 Event = (
     Changes
     | RunChanged
@@ -200,6 +207,7 @@ Event = (
     | DigestChanged
     | DigestStep
     | ToolServersChanged
+    | EmbeddingChanged
 )
 
 

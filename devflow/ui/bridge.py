@@ -41,6 +41,7 @@ class Events(QObject):
     digests_changed = Signal(object)
     """Ids of batches whose rows were changed, by whatever process."""
     tool_servers_changed = Signal(object)
+    embedding_changed = Signal(object)
 
     def __init__(self, hub: ev.Hub, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +84,8 @@ class Events(QObject):
                 self.digest_step.emit(event)
             case ev.ToolServersChanged():
                 self.tool_servers_changed.emit(event)
+            case ev.EmbeddingChanged():
+                self.embedding_changed.emit(event)
             case _:
                 assert_never(event)
 
