@@ -123,6 +123,7 @@ def services_of(core: Core) -> Services:
         turns=core.turns,
         extraction=core.extraction,
         digests=core.digests,
+        sharing=core.sharing,
         sediments=core.sediments,
         mcp=core.mcp,
         data_folder=core.paths.home,

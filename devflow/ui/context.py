@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from devflow.knowledge.settings import Settings
     from devflow.models.keys import Keys
     from devflow.models.registry import Models
+    from devflow.sharing.service import Sharing
     from devflow.tools.mcp_source import McpSource
     from devflow.wiki.registry import KnowledgeBases
     from devflow.wiki.skills import Skills
@@ -47,6 +48,7 @@ class Services:
     turns: Turns
     extraction: Extraction
     digests: Digests
+    sharing: Sharing
     sediments: Sediments
     mcp: McpSource
     data_folder: Path
