@@ -36,6 +36,7 @@ from devflow.prompt.lookup import Lookups
 from devflow.prompt.templates import Templates
 from devflow.providers import urls
 from devflow.retrieval.journal import Journal
+from devflow.sharing.service import Sharing
 from devflow.store.database import Database, prune_changes
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
@@ -64,6 +65,7 @@ class Core:
     turns: Turns
     extraction: Extraction
     digests: Digests
+    sharing: Sharing
     sediments: Sediments
     mcp: McpSource
     lock: ProcessLock
@@ -199,6 +201,7 @@ async def _build(
         conversations=Conversations(db),
         turns=Turns(engine),
         extraction=extraction,
+        sharing=Sharing(db, paths.resources),
         digests=Digests(bench, bases, lock.is_alive),
         sediments=Sediments(),
         mcp=mcp,
