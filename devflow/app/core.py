@@ -203,7 +203,7 @@ async def _build(
         extraction=extraction,
         sharing=Sharing(db, paths.resources),
         digests=Digests(bench, bases, lock.is_alive),
-        sediments=Sediments(),
+        sediments=Sediments(bench, bases),
         mcp=mcp,
         lock=lock,
         translator=translator(paths.resources, language, environ),

@@ -39,6 +39,9 @@ IN_TITLE = 0.5
 UNKNOWN_SHARE = 0.5
 IN_BODY = 0.12
 """A page with less of the question's weight than this shares a word with it by chance."""
+SEDIMENT_WORTH = 0.75
+"""A page made by `/sediment` has its subject's words twice, in the summary and in the transcript, questions included:
+by as much it would rank above the source that the conversation was about (spec 02, Order)."""
 
 
 class HitReason(StrEnum):
@@ -213,7 +216,8 @@ def _matches(index: PageIndex, asked: _Asked) -> list[_Match]:
         page = index.page(path)
         reason = _reason(page, asked, scores, meta) if page is not None and is_content(page) else None
         if page is not None and reason is not None:
-            found.append(_Match(page, reason, scores.get(path, 0.0)))
+            worth = SEDIMENT_WORTH if page.origin == "sediment" else 1.0
+            found.append(_Match(page, reason, worth * scores.get(path, 0.0)))
     top = max((match.score for match in found), default=0.0)
     if top:
         found = [_Match(match.page, match.reason, round(match.score / top, 4)) for match in found]
@@ -222,7 +226,10 @@ def _matches(index: PageIndex, asked: _Asked) -> list[_Match]:
 
 def _order(match: _Match) -> tuple[int, float, bool, int, str]:
     page = match.page
-    return (_ORDER[match.reason], -match.score, page.origin == "sediment", -page.mtime_ns, page.path)
+    sediment = page.origin == "sediment"
+    named_for_itself = sediment and match.reason is HitReason.FILENAME  # its name is its own title once more
+    place = _ORDER[HitReason.BODY if named_for_itself else match.reason]
+    return (place, -match.score, sediment, -page.mtime_ns, page.path)
 
 
 def _scores(index: PageIndex, asked: _Asked) -> dict[str, float]:
