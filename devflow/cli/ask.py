@@ -68,6 +68,7 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "--allow", metavar="TOOL", action="append", default=[], help="offer this tool, without asking; may be repeated"
     )
+    parser.add_argument("--skill", metavar="NAME", help="a skill whose instructions go with the question")
     parser.set_defaults(run=_run)
 
 
@@ -75,10 +76,14 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
     from devflow.agent.starting import checked_text  # not at the top: `--help` needs no database
 
     message = checked_text(_message(args))
+    if args.skill == "":
+        raise WrongUsage(N_("The skill has no name."), N_("`devflow skills list` shows those there are."))
     choice = await _choice(core, args.provider, args.model)
     project = await core.projects.ensure(args.workspace) if args.workspace else None
     base = await core.bases.open(Path(args.kb)) if args.kb else None
     tools = tuple(dict.fromkeys(args.allow))
+    if args.skill is not None:  # before a conversation is made for it
+        await core.skills.named(args.skill, base.path if base else None, project.path if project else None)
     await _check_tools(core, project, base, tools)
     conversation = await core.conversations.create(
         origin=Origin.CLI,
@@ -91,7 +96,7 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
     printer = _Printer(output)
     unsubscribe = core.hub.subscribe(told.append if output.json else printer)
     try:
-        run = await core.turns.send(conversation.id, message, tools=tools)
+        run = await core.turns.send(conversation.id, message, tools=tools, skill=args.skill)
         run = await core.turns.wait(run.id)
     finally:
         unsubscribe()
@@ -252,6 +257,7 @@ async def _report(core: Core, run: Run) -> dict[str, Any]:
             for call in calls.get(message.id, ())
         ],
         "model": {"provider": run.choice.provider_id, "model": run.choice.model},
+        "skill": {"name": run.skill.name, "source": run.skill.source.value} if run.skill else None,
         "conversation_id": run.conversation_id,
         "run_id": run.id,
         "state": run.state.value,

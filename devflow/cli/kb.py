@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from devflow.cli import kb_digest
+from devflow.cli import kb_digest, kb_sediment
 from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Acts, Parser
 from devflow.domain.errors import InvalidInput, Refused
@@ -43,6 +43,7 @@ def add(parser: Parser) -> None:
     for parser_ in (pages, search):
         parser_.add_argument("--kb", metavar="KB", help="another than the current one: its folder, its name, or its id")
     kb_digest.add(acts, _chosen)
+    kb_sediment.add(acts)
 
 
 async def _list(core: Core, args: Namespace, output: Output) -> int:

@@ -16,6 +16,7 @@ COMMANDS = {
     "ask": "ask one question and print the answer",
     "knowledge": "the library: list, search, add, review",
     "kb": "knowledge bases: folders of Markdown pages",
+    "skills": "skills: folders of instructions that a message can be sent with",
     "config": "read and change the settings",
     "provider": "the model servers: list, add, test, remove",
     "mcp-servers": "MCP servers, whose tools the assistant may use: list, import, test, remove",

@@ -33,11 +33,13 @@ class _Place:
 class Skills:
     """Nothing is kept: folders are read when somebody asks, so a changed skill counts at once.
 
-    `data` is the data directory, `shared` are the user's folders of skills that belong to no one program.
+    `data` is the data directory, whose folder `own` has DevFlow's own; `shared` are the user's folders of skills that
+    belong to no one program.
     """
 
     def __init__(self, data: Path, shared: Sequence[Path]) -> None:
-        users = (data / OWN, *shared)
+        self.own = data / OWN
+        users = (self.own, *shared)
         self._users = tuple(_Place(folder, SkillSource.USER, users) for folder in users)
 
     async def offered(self, base: Path | str | None, project: Path | str | None) -> tuple[Skill, ...]:
