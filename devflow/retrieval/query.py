@@ -35,6 +35,11 @@ class Term:
     stem: str
     is_han: bool
 
+    @property
+    def breadth(self) -> int:
+        """How many characters of a text it covers; each of a run stands in two pairs."""
+        return 1 if self.is_han else len(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

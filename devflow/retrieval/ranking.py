@@ -2,7 +2,9 @@
 
 Two readings of the same terms are added. The index counts whole terms in their fields (title > tags > content). The
 texts of the best candidates are then read: there a word counts in all its forms and inside longer ones, a Han pair less
-when it only ties words together, and words that stand side by side as in the query count once more.
+when it only ties words together, words that stand side by side or near each other as in the query count once more, and
+so does a title that says little else. Han pairs that reach from one word into the next are told by the library itself
+and left out.
 """
 
 from __future__ import annotations
@@ -10,21 +12,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 
 from devflow.domain.knowledge import Entry
 from devflow.domain.text import fold
 from devflow.retrieval.query import Query, Term
-from devflow.store import search_lookup, tolerant
+from devflow.store import search_lookup
 from devflow.store.database import Session
-from devflow.store.search_lookup import Scope, Text
+from devflow.store.search_lookup import Scope
 
 READ = 24
 """So many candidates are read and ordered anew; those below keep the index's order."""
 USED_TERMS = 32
 ASKED_TERMS = 10
 INDEX_SHARE = 0.6
-PAIR_WEIGHT = 1.0
+PAIR_WEIGHT, NEAR_WEIGHT = 1.0, 0.3
+NEAR = 30
+"""Characters between two neighbours of the query that still stand near each other."""
+NEAR_SEEN_MAX = 30
+"""A term's first so many places are looked at."""
+TITLE_SHARE = 0.1
+"""What a title that consists of the query's terms adds, of the query's weight."""
+SEAM = 0.5
+"""A Han pair that fewer entries have than this share of either neighbour reaches from one word into the next."""
 TITLE_WEIGHT, TAG_WEIGHT = 1.5, 1.2
 SATURATION, LENGTH, TITLE_LENGTH = 1.6, 0.75, 0.3
 COMMON_SHARE, COMMON_COUNT = 0.2, 50
@@ -35,12 +46,16 @@ REUSE_BONUS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A term and what an entry gets for it: the term's own weight times its rarity in the library."""
+    """A term and what an entry gets for it: the term's own weight times its rarity in the library.
+
+    `is_seam`: a Han pair that reaches from one word into the next. It finds candidates, but says nothing when read.
+    """
 
     term: Term
     count: int
     rarity: float
     is_common: bool
+    is_seam: bool = False
 
     @property
     def weight(self) -> float:
@@ -76,8 +91,9 @@ def weighed(query: Query, counts: Mapping[str, int], total: int) -> tuple[Weighe
     `counts`: in how many of `total` texts each term stands.
     """
     common = max(COMMON_COUNT, COMMON_SHARE * total)
+    seams = _seams(query.terms, counts)
     found = [
-        Weighed(term, count, _rarity(total, count), count > common)
+        Weighed(term, count, _rarity(total, count), count > common, term.text in seams)
         for term, count in ((term, counts[term.text]) for term in query.terms)
     ]
     if len(found) > USED_TERMS:
@@ -100,8 +116,8 @@ def rank(session: Session, query: Query, weighed: Sequence[Weighed], scope: Scop
         return []
     found = search_lookup.matching(session, telling, scope, max(limit, READ))
     head, tail = found[:READ], found[READ:]
-    texts = {id: _folded(text) for id, text in search_lookup.texts(session, [id for id, _, _ in head]).items()}
-    ranked = reread([(texts[id], id, score, reused) for id, score, reused in head], query, weighed)
+    texts = search_lookup.texts(session, [id for id, _, _ in head])
+    ranked = reread([(Fields(*texts[id]), id, score, reused) for id, score, reused in head], query, weighed)
     if tail:
         # Keep the scale: the first of the tail is no better than the last of the head.
         scale = ranked[-1].score / max(tail[0][1], 1e-9)
@@ -113,11 +129,6 @@ def fields_of(entry: Entry) -> Fields:
     return Fields(fold(entry.title), fold("\n".join(entry.tags)), fold(entry.content))
 
 
-def _folded(text: Text) -> Fields:
-    tags = () if text.tags == "[]" else tolerant.texts(tolerant.json_value(text.tags))
-    return Fields(fold(tolerant.text(text.title)), fold("\n".join(tags)), fold(tolerant.text(text.content)))
-
-
 def _rarity(total: int, count: int) -> float:
     """BM25's inverse document frequency, never negative."""
     return log(1 + (total - min(count, total) + 0.5) / (count + 0.5))
@@ -125,27 +136,37 @@ def _rarity(total: int, count: int) -> float:
 
 def reread(head: Sequence[tuple[Fields, str, float, int]], query: Query, weighed: Sequence[Weighed]) -> list[Ranked]:
     """(texts, id, BM25, reuse count) in a better order: by what stands in the texts as well as by what is indexed."""
+    weighed = [w for w in weighed if not w.is_seam]
     mean_title = max(sum(len(fields.title) for fields, _, _, _ in head) / max(len(head), 1), 1)
     mean_content = max(sum(len(fields.content) for fields, _, _, _ in head) / max(len(head), 1), 1)
-    stems = [(w.term.stem, w.weight * (SATURATION + 1)) for w in weighed]
-    pairs = _pairs(query, weighed)
+    stems = [(w.term.stem, w.weight * (SATURATION + 1), w.term.breadth) for w in weighed]
+    for_titles = TITLE_SHARE * sum(w.weight for w in weighed)
+    pairs, near = _pairs(query, weighed), _near(weighed)
     ranked: list[Ranked] = []
     for fields, id, by_index, reused in head:
         title, tags, content = fields.title, fields.tags, fields.content
         for_title = TITLE_WEIGHT / (1 - TITLE_LENGTH + TITLE_LENGTH * len(title) / mean_title)
         for_content = 1 / (1 - LENGTH + LENGTH * len(content) / mean_content)
         by_text = 0.0
+        titled = 0
         there: list[bool] = []
-        for stem, weight in stems:
-            frequency = content.count(stem) * for_content + title.count(stem) * for_title
+        for stem, weight, breadth in stems:
+            frequency = content.count(stem) * for_content
+            if in_title := title.count(stem):
+                frequency += in_title * for_title
+                titled += breadth
             if tags:
                 frequency += tags.count(stem) * TAG_WEIGHT
             there.append(frequency > 0)
             if frequency:
                 by_text += weight * frequency / (frequency + SATURATION)
         score = INDEX_SHARE * by_index + (1 - INDEX_SHARE) * by_text
+        score += for_titles * min(titled / max(len(title), 1), 1)
         for first, second, joined, weight in pairs:
             if there[first] and there[second] and (joined.search(content) or joined.search(title)):
+                score += weight
+        for first, second, weight in near:
+            if there[first] and there[second] and _stand_near(content, stems[first][0], stems[second][0]):
                 score += weight
         ranked.append(Ranked(id, score * (1 + REUSE_BONUS * reused / (reused + 1))))
     ranked.sort(key=lambda r: -r.score)
@@ -165,3 +186,40 @@ def _pairs(query: Query, weighed: Sequence[Weighed]) -> list[tuple[int, int, re.
         for first, second in query.pairs
         if first in places and second in places
     ]
+
+
+def _seams(terms: Sequence[Term], counts: Mapping[str, int]) -> frozenset[str]:
+    """Han pairs that are no words of this library: far rarer than the pairs that they overlap with on both sides."""
+    return frozenset(
+        pair.text
+        for before, pair, after in zip(terms, terms[1:], terms[2:], strict=False)
+        if _overlap(before, pair)
+        and _overlap(pair, after)
+        and counts[pair.text] < SEAM * min(counts[before.text], counts[after.text])
+    )
+
+
+def _overlap(first: Term, second: Term) -> bool:
+    return (
+        first.is_han and second.is_han and len(first.text) == len(second.text) == 2 and first.text[1] == second.text[0]
+    )
+
+
+def _near(weighed: Sequence[Weighed]) -> list[tuple[int, int, float]]:
+    """Places of two neighbours among the terms that share no character, and the worth of their standing near."""
+    return [
+        (place, place + 1, NEAR_WEIGHT * min(first.weight, second.weight))
+        for place, (first, second) in enumerate(pairwise(weighed))
+        if not _overlap(first.term, second.term)
+    ]
+
+
+def _stand_near(text: str, first: str, second: str) -> bool:
+    at = text.find(first)
+    seen = 0
+    while at >= 0 and seen < NEAR_SEEN_MAX:
+        if text.find(second, max(at - NEAR, 0), at + NEAR) >= 0:
+            return True
+        at = text.find(first, at + 1)
+        seen += 1
+    return False

@@ -53,13 +53,6 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    title: str
-    content: str
-    tags: str  # as stored: JSON
-
-
-@dataclass(frozen=True, slots=True)
 class Contained:
     """Ids in the contract's order. `partial`: the cap on work was met before the end."""
 
@@ -121,13 +114,26 @@ def matching(session: Session, terms: Sequence[str], scope: Scope, limit: int) -
     return [(id, rank, tolerant.number(reused)) for id, rank, reused in found]
 
 
-def texts(session: Session, ids: Sequence[str]) -> dict[str, Text]:
-    """Title, content and tags of the entries."""
-    found: dict[str, Text] = {}
+def texts(session: Session, ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+    """Title, tags and content of the entries, folded."""
+    found: dict[str, tuple[str, str, str]] = {}
     for some in _chunks(ids, READ_AT_ONCE):
-        statement = f"SELECT id, title, content, tags FROM entries WHERE id IN ({_marks(some)})"
-        found |= {row[0]: Text(row[1], row[2], row[3]) for row in _rows(session, statement, *some)}
+        statement = (
+            "SELECT d.entry_id, d.folded_title, d.folded_tags, e.content FROM search_docs d "
+            f"JOIN entries e ON e.id = d.entry_id WHERE d.entry_id IN ({_marks(some)})"
+        )
+        found |= {row[0]: (row[1], row[2], fold(tolerant.text(row[3]))) for row in _rows(session, statement, *some)}
     return found
+
+
+def inside(session: Session, ids: Sequence[str], scope: Scope) -> frozenset[str]:
+    """Those of the entries that the scope allows."""
+    where, values = _conditions(scope)
+    found: set[str] = set()
+    for some in _chunks(ids, READ_AT_ONCE):
+        statement = f"SELECT d.entry_id FROM search_docs d WHERE d.entry_id IN ({_marks(some)}){where}"
+        found.update(row[0] for row in _rows(session, statement, *some, *values))
+    return frozenset(found)
 
 
 def any_of(terms: Iterable[str]) -> str:
