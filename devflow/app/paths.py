@@ -89,6 +89,15 @@ def _home(explicit: Path | None, environ: Mapping[str, str]) -> Path:
         return explicit.expanduser().absolute()
     if named := environ.get("DEVFLOW_HOME"):
         return Path(named).expanduser().absolute()
+    return _usual_home()
+
+
+def is_usual_home(home: Path) -> bool:
+    """Whether it is found without being named."""
+    return home == _usual_home()
+
+
+def _usual_home() -> Path:
     return platformdirs.user_data_path("devflow", appauthor=False)
 
 

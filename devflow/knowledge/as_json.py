@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from devflow.domain.knowledge import Entry, TimelineEvent
-from devflow.knowledge.queries import Stats
-from devflow.retrieval.hits import Hit
+
+if TYPE_CHECKING:  # a server that starts quickly loads no database for a shape
+    from devflow.knowledge.queries import Stats
+    from devflow.retrieval.hits import Hit
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
@@ -35,7 +37,12 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 def hit_json(hit: Hit) -> dict[str, Any]:
     """The entry's fields plus `score` (1.0 is the best hit's) and `match` (why it was found)."""
-    match = {"tier": hit.match.tier, "terms": list(hit.match.terms), "fields": list(hit.match.fields)}
+    match: dict[str, Any] = {
+        "tier": hit.match.tier,
+        "terms": list(hit.match.terms),
+        "fields": list(hit.match.fields),
+        "similarity": None if hit.match.similarity is None else round(hit.match.similarity, 3),
+    }
     return {**entry_json(hit.entry), "score": round(hit.score, 4), "match": match}
 
 

@@ -83,17 +83,14 @@ class VisitedLibrary:
     async def get(self, visitor: Visitor, id: str) -> Entry:
         return await self._db.read(lambda session: _seen(session, visitor, id))
 
-    async def timeline(self, visitor: Visitor, id: str) -> tuple[Entry | None, tuple[TimelineEvent, ...]]:
-        """Newest first. The entry is None once it was erased, which only *manage* gets to know."""
+    async def timeline(self, visitor: Visitor, id: str) -> tuple[TimelineEvent, ...]:
+        """Newest first. That there was an entry which was erased is told with *manage* alone."""
 
-        def work(session: Session) -> tuple[Entry | None, tuple[TimelineEvent, ...]]:
-            try:
-                entry = _seen(session, visitor, id)
-            except NotFound:
-                if not visitor.right.holds(Right.MANAGE):
-                    raise
-                return None, queries.timeline_of(session, id)
-            return entry, tuple(_shown(event, entry, visitor) for event in queries.timeline_of(session, id))
+        def work(session: Session) -> tuple[TimelineEvent, ...]:
+            if visitor.right.holds(Right.MANAGE):
+                return queries.timeline_of(session, id)
+            entry = _seen(session, visitor, id)
+            return tuple(_shown(event, entry, visitor) for event in queries.timeline_of(session, id))
 
         return await self._db.read(work)
 
@@ -219,10 +216,8 @@ def _scopes(visitor: Visitor) -> tuple[Filters, ...]:
 
 
 def _shown(event: TimelineEvent, entry: Entry, visitor: Visitor) -> TimelineEvent:
-    """Below *manage* the texts that a published entry of others had before it was published stay unsaid, and so does
-    everything that names conversations."""
-    if visitor.right.holds(Right.MANAGE):
-        return event
+    """An event below *manage*. Of others' entries the texts they once had stay unsaid, for not all of them were
+    published; of all entries, whatever names conversations."""
     reason = {"reason": event.detail["reason"]} if "reason" in event.detail and visitor.owns(entry) else {}
     if visitor.owns(entry):
         return replace(event, detail=reason)

@@ -9,7 +9,13 @@ from typing import Any
 from devflow.domain.foreign_json import loads
 from devflow.tools.refusal import ToolRefused
 
-_NAMES = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+_NAMES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+}
 
 
 def parse_arguments(parameters: Mapping[str, Any], text: str, tool: str) -> dict[str, Any]:
@@ -20,6 +26,11 @@ def parse_arguments(parameters: Mapping[str, Any], text: str, tool: str) -> dict
         raise ToolRefused(f"The arguments of {tool} are not valid JSON: {error}. Send one JSON object.") from None
     if not isinstance(value, dict):
         raise ToolRefused(f"The arguments of {tool} are not a JSON object. Send one JSON object.")
+    return check_arguments(parameters, value, tool)
+
+
+def check_arguments(parameters: Mapping[str, Any], value: Mapping[str, Any], tool: str) -> dict[str, Any]:
+    """The same for arguments that are an object already."""
     properties: Mapping[str, Mapping[str, Any]] = parameters.get("properties", {})
     required = set(parameters.get("required", ()))
     problems = [f"{name!r} is missing" for name in parameters.get("required", ()) if value.get(name) is None]
@@ -76,5 +87,7 @@ def _is_of(kind: object, value: object) -> bool:
             return isinstance(value, bool)
         case "array":
             return isinstance(value, list)
+        case "object":
+            return isinstance(value, dict)
         case _:
             return True

@@ -12,11 +12,12 @@ from devflow.domain.errors import NotFound
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.request import ToolSpec
 from devflow.domain.run import Risk
-from devflow.retrieval.pages import UNKNOWN_WINDOW_CHARS, PageHit, search_knowledge_base
+from devflow.retrieval.pages import UNKNOWN_WINDOW_CHARS, PageHit, PageSearch, search_knowledge_base
 from devflow.retrieval.references import parse_explicit_page_refs
 from devflow.tools.policy import Effect, Subject
 from devflow.tools.tool import ToolContext, ToolOutcome
 from devflow.wiki.page_index import is_content
+from devflow.wiki.registry import KnowledgeBases
 
 NONE_SELECTED = "No knowledge base is selected in this conversation."
 PAGES_MAX = 200
@@ -60,16 +61,7 @@ class QueryKnowledgeBase(_BaseTool):
         query = arguments["query"]
         if not query.strip():
             return ToolOutcome("", "The query must not be empty.")
-        await ctx.bases.refresh(base, within=INDEXING_S)
-        found = await ctx.bases.ask(
-            base,
-            lambda index: search_knowledge_base(
-                index,
-                query,
-                explicit_refs=parse_explicit_page_refs(query),
-                total_budget_chars=UNKNOWN_WINDOW_CHARS,
-            ),
-        )
+        found = await search_base(ctx.bases, base, query)
         missing = [f"There is no page {reference}." for reference in found.missing]
         if not found.hits:
             return ToolOutcome("\n".join([f"No page found in {base.name!r}.", *missing]))
@@ -134,6 +126,17 @@ class ListKnowledgeBasePages(_BaseTool):
         if left > 0:
             shown.append(f"{left} more: ask with offset {offset + len(shown)}.")
         return ToolOutcome("\n".join(shown))
+
+
+async def search_base(bases: KnowledgeBases, base: KnowledgeBase, query: str) -> PageSearch:
+    """What the tool finds; the MCP server's tool of the same name finds it here too."""
+    await bases.refresh(base, within=INDEXING_S)
+    return await bases.ask(
+        base,
+        lambda index: search_knowledge_base(
+            index, query, explicit_refs=parse_explicit_page_refs(query), total_budget_chars=UNKNOWN_WINDOW_CHARS
+        ),
+    )
 
 
 async def _base_of(ctx: ToolContext) -> KnowledgeBase | None:

@@ -1,0 +1,71 @@
+"""What one call works with: the open core, the library as the caller sees it, and who the caller is."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devflow.app.paths import AppPaths
+from devflow.domain.rights import Visitor
+
+if TYPE_CHECKING:
+    from devflow.app.core import Core
+    from devflow.knowledge.visiting import VisitedLibrary
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    core: Core
+    library: VisitedLibrary
+    visitor: Visitor
+
+
+class Opening:
+    """The core, opened when it is first needed: a client that only greets the server does not wait for a database.
+
+    What cannot be opened is tried again at the next call; the user may have mended it.
+    """
+
+    def __init__(self, paths: AppPaths) -> None:
+        self._paths = paths
+        self._open: asyncio.Task[Core] | None = None
+
+    def begin(self) -> None:
+        """Open it, without waiting."""
+        if self._open is None or (self._open.done() and self._failed(self._open)):
+            self._open = asyncio.create_task(_core(self._paths), name="open the core")
+
+    async def room(self, visitor: Visitor) -> Room:
+        """Raises DatabaseProblem."""
+        from devflow.knowledge.visiting import VisitedLibrary
+
+        self.begin()
+        assert self._open is not None
+        core = await asyncio.shield(self._open)
+        return Room(core, VisitedLibrary(core.db, core.knowledge), visitor)
+
+    async def close(self) -> None:
+        if self._open is None:
+            return
+        await asyncio.wait([self._open])
+        if not self._failed(self._open):
+            from devflow.app.core import close_core
+
+            await close_core(self._open.result())
+
+    @staticmethod
+    def _failed(opening: asyncio.Task[Core]) -> bool:
+        return opening.cancelled() or opening.exception() is not None
+
+
+async def _core(paths: AppPaths) -> Core:
+    await asyncio.to_thread(importlib.import_module, "devflow.app.core")  # half a second, in which the loop lives
+    await asyncio.to_thread(importlib.import_module, "devflow.knowledge.visiting")
+    from devflow.app.core import open_core
+
+    return await open_core(paths, background=False)
