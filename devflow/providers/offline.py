@@ -1,14 +1,18 @@
 """The built-in assistant: no model, no network. It quotes what retrieval found, and says so when that is nothing.
 
-It speaks the language of the question. The best passage stands first, as the answer; where it comes from follows.
+It speaks the language of the question. The best passage stands first, as the answer; where it comes from follows. A
+page that the question names is quoted before all others; a question about the knowledge base gets a line of each page.
 """
 
 from __future__ import annotations
 
 import asyncio
+import posixpath
 import re
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import assert_never
 
 from devflow.domain.conversation import OFFLINE
 from devflow.domain.errors import ProviderFailed
@@ -20,6 +24,7 @@ from devflow.domain.request import (
     Lookup,
     LookupFailed,
     ModelRequest,
+    NothingFound,
     NotUsed,
     Purpose,
     StreamEnd,
@@ -27,13 +32,22 @@ from devflow.domain.request import (
     TextChunk,
     UserText,
 )
-from devflow.providers.passages import Passage, best_passage, rank
+from devflow.domain.text.terms import terms
+from devflow.providers.passages import Passage, best_passage, content_terms, rank
 from devflow.providers.phrases import Phrases, is_greeting, phrases_for
 
 CHUNK = 16  # characters
 PACE = 0.006  # seconds between chunks: quick, and yet seen to be written
 
-_ABOUT_ITSELF = re.compile(r"\s*^\*\*[^*\n]+\*\*\n\n(?:- \[K\d+\] .*\n)+\n\*[^*\n]+\*\s*\Z", re.MULTILINE)
+_ABOUT_ITSELF = re.compile(
+    r"\s*^\*\*[^*\n]+\*\*\n\n(?:- \[K\d+\] .*\n)+(?:\n\*\*[^*\n]+\*\*\n\n(?:- \[\d+\] .*\n)+)?\n\*[^*\n]+\*\s*\Z",
+    re.MULTILINE,
+)
+_REFERENCE = re.compile(r"\[\[[ \t]*(wiki/.*?\.md)[ \t]*(?:[#|].*?)?\]\]")
+_OVERVIEW = frozenset({"kb_meta", "recent_synthesis"})
+"""Reasons of pages that come to a question about the knowledge base as such."""
+_BESIDE_NAMED = 2
+_CONTENTS = "index.md"
 
 
 class OfflineAssistant:
@@ -73,12 +87,14 @@ def compose_answer(request: ModelRequest, resources: Path) -> str:
     """The whole answer as Markdown."""
     question = last_question(request)
     phrases = phrases_for(question, resources)
-    found = rank(question, (*_items(request.library), *_items(request.pages)))
-    if found:
-        return _from_passages(question, found, phrases)
+    notes = _notes(question, request, phrases)
+    asked = _REFERENCE.sub(" ", question)
+    chosen = _chosen(asked, _items(request.library), _items(request.pages))
+    if chosen:
+        return "\n\n".join((*notes, _from_passages(asked, chosen, phrases)))
     if is_greeting(question, resources):
         return phrases["greeting"]
-    return _nothing(request, phrases)
+    return "\n\n".join((*(notes or [_nothing(request.library, phrases)]), phrases["advice"]))
 
 
 def quoted_part(answer: str) -> str:
@@ -99,18 +115,71 @@ def _items(lookup: Lookup) -> tuple[InjectedItem, ...]:
     return lookup.items if isinstance(lookup, Injected) else ()
 
 
-def _from_passages(question: str, found: list[InjectedItem], phrases: Phrases) -> str:
-    lead, *others = found
-    parts = [_cited(best_passage(question, lead), lead)]
-    if others:
-        lines = [f"**{phrases['also']}**", ""]
-        for item in others:
-            passage = best_passage(question, item, short=True)
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What is quoted: `lead` in full, `others` with a line each."""
+
+    lead: tuple[InjectedItem, ...]
+    others: tuple[InjectedItem, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.lead or self.others)
+
+
+def _chosen(asked: str, entries: tuple[InjectedItem, ...], pages: tuple[InjectedItem, ...]) -> _Chosen:
+    named = tuple(page for page in pages if page.reason == "explicit")
+    rest = tuple(page for page in pages if page.reason != "explicit")
+    rest = tuple(page for page in rest if page.ref != _CONTENTS) or rest  # a list of links says little
+    if named:
+        beside = [item for item in rank(asked, (*entries, *rest)) if _shares_words(asked, item)]
+        return _Chosen(named, tuple(beside[:_BESIDE_NAMED]))
+    if any(page.reason in _OVERVIEW for page in rest):
+        lead = rest[:1] if rest[0].reason == "title" else ()
+        return _Chosen(lead, rest[len(lead) :])
+    found = tuple(rank(asked, (*entries, *rest)))
+    return _Chosen(found[:1], found[1:])
+
+
+def _shares_words(asked: str, item: InjectedItem) -> bool:
+    return not content_terms(asked).isdisjoint(terms(f"{item.title} {item.excerpt}"))
+
+
+def _notes(question: str, request: ModelRequest, phrases: Phrases) -> list[str]:
+    """What must be said before anything is quoted: which page is not there, and that no page was found."""
+    given = {item.ref for item in _items(request.pages)}
+    notes: list[str] = []
+    match request.pages:
+        case LookupFailed():
+            return [phrases["pages_failed"]]
+        case NotUsed():
+            return []
+        case NothingFound():
+            notes.append(phrases["no_page"])
+        case Injected():
+            pass
+        case other:
+            assert_never(other)
+    references = dict.fromkeys(posixpath.normpath(found) for found in _REFERENCE.findall(question))
+    return [*notes, *(phrases["missing"].format(path=path) for path in references if path not in given)]
+
+
+def _from_passages(asked: str, chosen: _Chosen, phrases: Phrases) -> str:
+    several = len(chosen.lead) > 1
+    parts = [
+        (f"**{_one_line(item.title)}**\n\n" if several else "") + _cited(best_passage(asked, item), item)
+        for item in chosen.lead
+    ]
+    if chosen.others:
+        lines = [f"**{phrases['also']}**" if chosen.lead else phrases["overview"], ""]
+        for item in chosen.others:
+            passage = best_passage("" if item.reason in _OVERVIEW else asked, item, short=True)
             lines.append(f"- **{_one_line(item.title)}**{phrases['colon']}{_cited(passage, item)}")
         parts.append("\n".join(lines))
-    references = [f"**{phrases['references']}**", ""]
-    references += [_reference(item, phrases) for item in found]
-    parts.append("\n".join(references))
+    found = (*chosen.lead, *chosen.others)
+    for source, heading in (("entry", "references"), ("page", "pages")):
+        listed = [_reference(item, phrases) for item in found if item.source == source]
+        if listed:
+            parts.append("\n".join([f"**{phrases[heading]}**", "", *listed]))
     parts.append(f"*{phrases['how']}*")
     return "\n\n".join(parts)
 
@@ -125,7 +194,7 @@ def _cited(passage: Passage, item: InjectedItem) -> str:
 def _reference(item: InjectedItem, phrases: Phrases) -> str:
     title = _one_line(item.title)
     if item.source == "page":
-        return f"- [{item.number}] {phrases['quoted'].format(title=title)}{phrases['colon']}{item.ref}"
+        return f"- [{item.number}] {phrases['quoted_page'].format(title=title)}{phrases['colon']}{item.ref}"
     return f"- [{item.number}] {phrases['quoted'].format(title=title)}"
 
 
@@ -133,13 +202,12 @@ def _one_line(title: str) -> str:
     return " ".join(title.split())
 
 
-def _nothing(request: ModelRequest, phrases: Phrases) -> str:
-    """Say plainly what was looked at and found empty, and what would help."""
-    match request.library:
+def _nothing(library: Lookup, phrases: Phrases) -> str:
+    """Say plainly what was looked at and found empty."""
+    match library:
         case LookupFailed():
-            first = phrases["failed"]
+            return phrases["failed"]
         case NotUsed(why="off"):
-            first = phrases["off"]
+            return phrases["off"]
         case _:
-            first = phrases["nothing"]
-    return f"{first}\n\n{phrases['advice']}"
+            return phrases["nothing"]

@@ -1,7 +1,8 @@
 """A person who talks to a knowledge base, and everything that a turn leaves behind."""
 
+import contextlib
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from devflow.app.core import Core, opened
 from devflow.app.paths import app_paths
 from devflow.domain.conversation import Conversation, Role
+from devflow.domain.digest import FileState
 from devflow.domain.events import (
     Event,
     KnowledgeSearchDone,
@@ -104,7 +106,7 @@ class Said:
         assert self.pages == []
         assert (self.line["triggered"], self.line["results"], self.line["error"]) == (True, [], None)
         assert self.line["wrappedCharCount"] == len(self.sent)
-        assert "当前知识库未找到相关内容" in self.answer
+        assert "当前知识库未找到相关内容" in self.answer or "Nothing relevant was found in the current" in self.answer
         assert (self.references, self.line["askedBack"]) == ([], False)
         assert self.events[:2] == ("start", "empty")
         assert set(self.events[2:]) == {"text", "end"}
@@ -134,6 +136,17 @@ class Talk:
         await self.use(base)
         return base
 
+    async def digest(self, base: KnowledgeBase, files: Sequence[Path]) -> None:
+        """Three files at a time; by a model that is connected for it, where none is."""
+        async with AsyncExitStack() as stack:
+            if self.server is None:
+                server = stack.enter_context(ReadingServer())
+                draft = ProviderDraft("Digester", server.base_url, models=("scripted",))
+                stack.push_async_callback(self.core.models.remove, (await self.core.models.add(draft)).id)
+            batch = await self.core.digests.start(base.id, files, concurrency=3)
+            done = await self.core.digests.wait(batch.id)
+        assert [file.state for file in done.files] == [FileState.DONE] * len(files)
+
     async def empty(self, folder: Path) -> KnowledgeBase:
         """Initialise an empty folder, and begin a conversation in it."""
         folder.mkdir()  # noqa: ASYNC240 - one folder
@@ -144,6 +157,16 @@ class Talk:
     async def use(self, base: KnowledgeBase | None) -> None:
         """Begin a conversation in that knowledge base."""
         self.conversation = await self.core.conversations.create(kb_id=base.id if base is not None else None)
+
+    @contextlib.asynccontextmanager
+    async def window(self, tokens: int) -> AsyncIterator[None]:
+        """The main model is another one, with a window of so many tokens."""
+        for config in await self.core.models.list():
+            await self.core.models.remove(config.id)
+        with ReadingServer(context_window=tokens) as server:
+            await self.core.models.add(ProviderDraft("Window", server.base_url, models=("scripted",)))
+            self.server = server
+            yield
 
     async def ask(self, text: str) -> Said:
         """One turn, to its end."""

@@ -52,8 +52,12 @@ def pages_in(message: str) -> list[Shown]:
 
 
 class ReadingServer(DigestServer):
+    """`lies` is added to every answer: what a model makes up."""
+
+    lies = ""
+
     def chat(self, request: Request) -> Turn:
-        return Turn(answer(request.last_user))
+        return Turn(answer(request.last_user) + self.lies)
 
 
 def answer(message: str) -> str:
