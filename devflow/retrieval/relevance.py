@@ -19,12 +19,12 @@ from devflow.retrieval.query import Term, parse
 from devflow.retrieval.ranking import Fields, Weighed
 from devflow.retrieval.weak_words import WEAK, WEAK_SHARE
 
-COVERED, COVERED_BY_TITLE = 0.4, 0.5
-"""The share of the message's weight that an entry must have in its title, its tags and one window of its content; and
-the share that is enough in title and tags alone."""
-EVIDENCE = 1.3
-"""How much that must be, in terms as rare as a term can be; a title says with less what the entry is about."""
-EVIDENCE_IN_TITLE = 0.7
+COVERED = 0.15
+"""The least share of the message's weight that an entry must have in its title, its tags and one window of content."""
+EVIDENCE = 0.5
+"""That share times how much it is, in terms as rare as a term can be: of a long message less of it must be there."""
+COVERED_BY_TITLE, EVIDENCE_IN_TITLE = 0.3, 0.9
+"""The share that is enough in title and tags alone; a title says with less what the entry is about."""
 UNITS = 2
 """So many words (of Han text: pairs of characters) must meet where the title says nothing."""
 WINDOW = 200
@@ -39,6 +39,7 @@ SENTENCES_MAX = 12
 SEEN_MAX = 60
 """A term's first so many places are looked at."""
 
+_NAME = re.compile(r"\w[A-Z]|[^\W\d]\d|\w_\w")
 _SENTENCE_END = re.compile(r"[。！？；\n]+|[.!?;]+(?=\s|$)")
 
 
@@ -57,7 +58,7 @@ class Evidence:
         if self.covered < COVERED:
             return False
         in_title = self.titled >= COVERED_BY_TITLE and self.strength >= EVIDENCE_IN_TITLE
-        return in_title or (self.strength >= EVIDENCE and self.units >= UNITS)
+        return in_title or (self.covered * self.strength >= EVIDENCE and self.units >= UNITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,10 @@ def _ends(text: str, at: int, endings: int) -> bool:
 
 
 def _units(message: str, matched: set[str]) -> int:
-    """Words of the message that matched; in a Han run, every two characters that matching pairs cover."""
+    """Words of the message that matched; in a Han run, every two characters that matching pairs cover.
+
+    A name as programs have them (`procRaise`, `AOT`, `base58`) is enough alone: no small talk has one.
+    """
     units = 0
     for segment in segments(without_question_phrases(message)):
         if segment.is_run:
@@ -181,6 +185,6 @@ def _units(message: str, matched: set[str]) -> int:
                 for step in (0, 1)
             }
             units += len(covered) // 2
-        else:
-            units += any(term in matched for term in word_terms(segment.text))
+        elif any(term in matched for term in word_terms(segment.text)):
+            units += UNITS if _NAME.search(segment.text) else 1
     return units
