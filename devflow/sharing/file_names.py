@@ -21,10 +21,10 @@ def file_name(title: str, suffix: str, otherwise: str) -> str:
 
     `suffix` begins with its dot.
     """
-    text = unicodedata.normalize("NFC", title)
+    text = _UNSAFE.sub(" ", unicodedata.normalize("NFC", title))
     hidden = {found.start for found in hidden_characters(text)}
     seen = "".join(char for place, char in enumerate(text) if place not in hidden)
-    name = " ".join(_UNSAFE.sub(" ", seen).split()).strip(". ")
+    name = " ".join(seen.split()).strip(". ")
     while len(name.encode()) > NAME_BYTES:
         name = graphemes.cut(name, len(name) - 1).rstrip(". ")
     if _RESERVED.match(name):

@@ -67,16 +67,16 @@ def _code(text: str) -> str:
 def closed(text: str) -> str:
     """The text as it is; a fence or a raw block that it leaves open would take in everything below it, so it is closed.
 
-    An answer that was stopped in the middle often has one.
+    An answer that was stopped in the middle often has one. Within a list or a quote it ends with that.
     """
     tokens = _PARSER.parse(text)
     last = next((token for token in reversed(tokens) if token.block and token.nesting >= 0), None)
     lines = text.split("\n")
-    if last is None or last.map is None:
+    if last is None or last.map is None or last.level:
         return text
     match last.type:
         case "fence":
-            opened = _FENCE.match(lines[last.map[0]][_indent(lines[last.map[0]]) :])
+            opened = _FENCE.match(lines[last.map[0]])
             if opened is not None and not _is_closing(lines[last.map[1] - 1], opened[1], last.map):
                 return f"{text}\n{opened[1]}"
         case "html_block":
@@ -88,14 +88,8 @@ def closed(text: str) -> str:
     return text
 
 
-def _indent(line: str) -> int:
-    """How far a fence inside a list or a quote is moved in."""
-    found = re.search(r"[`~]{3}", line)
-    return found.start() if found is not None else 0
-
-
 def _is_closing(line: str, mark: str, lines: list[int]) -> bool:
-    stripped = line.strip(" >\t")
+    stripped = line.strip()
     return lines[1] - lines[0] > 1 and len(stripped) >= len(mark) and set(stripped) == {mark[0]}
 
 
