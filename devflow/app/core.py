@@ -23,12 +23,16 @@ from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import DatabaseProblem, NotFound
 from devflow.domain.events import Hub
 from devflow.domain.messages import N_, Translator
+from devflow.domain.run import ACTIVE_STATES
+from devflow.extraction.clock import SystemClock
 from devflow.extraction.service import Extraction
+from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.projects import Projects
 from devflow.knowledge.samples import Samples
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
 from devflow.models.calibration import Calibration
+from devflow.models.embedding import EmbeddingModels
 from devflow.models.keys import Keys, home_id
 from devflow.models.registry import Models
 from devflow.prompt.compose import compose_probe
@@ -37,7 +41,8 @@ from devflow.prompt.templates import Templates
 from devflow.providers import urls
 from devflow.retrieval.journal import Journal
 from devflow.sharing.service import Sharing
-from devflow.store.database import Database, prune_changes
+from devflow.store import runs
+from devflow.store.database import Database, Session, prune_changes
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
 from devflow.store.watch import watch
@@ -58,6 +63,8 @@ class Core:
     bases: KnowledgeBases
     skills: Skills
     knowledge: Knowledge
+    embeddings: Embeddings
+    embedding_models: EmbeddingModels
     samples: Samples
     keys: Keys
     models: Models
@@ -111,6 +118,7 @@ async def close_core(core: Core) -> None:
         closing.callback(core.db.close)
         closing.callback(core.settings.close)
         closing.push_async_callback(core.models.close)
+        closing.push_async_callback(core.embedding_models.aclose)
         closing.callback(core.journal.close)
         closing.push_async_callback(core.bases.close)
         closing.push_async_callback(core.mcp.close)
@@ -118,6 +126,7 @@ async def close_core(core: Core) -> None:
         closing.push_async_callback(core.digests.close)
         closing.push_async_callback(core.sediments.close)
         closing.push_async_callback(core.turns.close)
+        closing.push_async_callback(core.embeddings.close)
         await asyncio.gather(*core.tasks, return_exceptions=True)
 
 
@@ -152,9 +161,17 @@ async def _build(
 ) -> Core:
     child = is_agent_child(environ)
     settings = Settings(db)
-    knowledge = Knowledge(db, settings, agent_child=child)
     keys = Keys(paths, await home_id(settings))
     models = Models(db, keys, settings, hub, resources=paths.resources, probe_request=compose_probe)
+
+    async def is_busy() -> bool:
+        return await db.read(lambda session: _is_busy(session, lock))
+
+    embedding_models = EmbeddingModels(models, settings, hub)
+    embeddings = Embeddings(
+        db, settings, embedding_models, resources=paths.resources, clock=SystemClock(), is_busy=is_busy
+    )
+    knowledge = Knowledge(db, settings, embeddings=embeddings, agent_child=child)
     templates = Templates(paths.resources)
     bases = KnowledgeBases(db, paths.cache / "pages")
     skills = Skills(paths.home, shared_skills(environ))
@@ -168,7 +185,7 @@ async def _build(
         knowledge=knowledge,
         models=models,
         templates=templates,
-        lookups=Lookups(db, settings, templates, hub, bases, journal),
+        lookups=Lookups(db, settings, templates, hub, bases, journal, embeddings),
         bases=bases,
         skills=skills,
         calibration=calibration,
@@ -195,6 +212,8 @@ async def _build(
         skills=skills,
         journal=journal,
         knowledge=knowledge,
+        embeddings=embeddings,
+        embedding_models=embedding_models,
         samples=Samples(db, paths.resources, agent_child=child),
         keys=keys,
         models=models,
@@ -210,10 +229,15 @@ async def _build(
     )
 
 
+def _is_busy(session: Session, lock: ProcessLock) -> bool:
+    return any(run.state in ACTIVE_STATES and lock.is_alive(run.owner) for run in runs.all_open(session))
+
+
 async def _start(core: Core) -> None:
     """What a program that stays does: mend the runs that others leave behind, and hear what others write."""
     await core.db.write(prune_changes)
     await core.turns.recover()
     await core.extraction.start()
+    await core.embeddings.start()
     core.tasks.append(asyncio.create_task(watch(core.db, core.hub), name="watch"))
     core.tasks.append(asyncio.create_task(core.turns.keep_recovering(), name="keep recovering"))

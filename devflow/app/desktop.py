@@ -113,6 +113,7 @@ def services_of(core: Core) -> Services:
     return Services(
         settings=core.settings,
         knowledge=core.knowledge,
+        embeddings=core.embeddings,
         samples=core.samples,
         projects=core.projects,
         bases=core.bases,

@@ -7,6 +7,8 @@ from devflow.domain.knowledge import Entry, EventKind, Status
 from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, require_human
 from devflow.retrieval.entries import matching_ids
+from devflow.retrieval.hybrid import ids_by_meaning
+from devflow.retrieval.meaning import Meaning
 from devflow.store import entries, entry_links, entry_lists, timeline
 from devflow.store.database import Session, Unit
 from devflow.store.entry_lists import Filters
@@ -17,12 +19,17 @@ RELEVANCE = "relevance"
 REASONING = N_("Giving a reason is a human act.")
 
 
-def order(session: Session, filters: Filters, sort: str, query: str = "") -> tuple[str, ...]:
+def order(
+    session: Session, filters: Filters, sort: str, query: str = "", meaning: Meaning | None = None
+) -> tuple[str, ...]:
     """The ids of all entries that the filters show, in order; with a query, of those that a search over the very same
     filters finds (KP-4)."""
     if not query.strip():
         return tuple(entry_lists.ordered_ids(session, filters, "updated" if sort == RELEVANCE else sort))
-    found = matching_ids(session, query, filters)
+    if meaning is None:
+        found = matching_ids(session, query, filters)
+    else:
+        found = ids_by_meaning(session, query, meaning, filters)
     if sort == RELEVANCE:
         return tuple(found)
     wanted = frozenset(found)

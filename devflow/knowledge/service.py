@@ -24,14 +24,17 @@ from devflow.domain.knowledge import (
 from devflow.knowledge import browsing, queries, review, submit, undo
 from devflow.knowledge.acts import Actor, Done
 from devflow.knowledge.configuring import Configuration
+from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.queries import EntryPage, Stats
 from devflow.knowledge.settings import Settings
 from devflow.knowledge.similar import similar
 from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit, SearchResult
+from devflow.retrieval.hybrid import search_by_meaning
+from devflow.retrieval.meaning import Meaning
 from devflow.retrieval.similar import similar_entries
 from devflow.store import citations, entries, entry_links, entry_lists
-from devflow.store.database import Database
+from devflow.store.database import Database, Session
 from devflow.store.entry_lists import ANY, Facets, Filters
 
 __all__ = [
@@ -51,10 +54,16 @@ SEARCH_MAX = 50
 
 
 class Knowledge:
-    """`agent_child`: this process was started by the agent's `run_command`, so human acts are refused here."""
+    """`agent_child`: this process was started by the agent's `run_command`, so human acts are refused here.
 
-    def __init__(self, db: Database, settings: Settings, *, agent_child: bool = False) -> None:
+    `embeddings` make searches go by meaning too, where that is switched on.
+    """
+
+    def __init__(
+        self, db: Database, settings: Settings, *, embeddings: Embeddings | None = None, agent_child: bool = False
+    ) -> None:
         self._db = db
+        self._embeddings = embeddings
         self._agent_child = agent_child
         self._config = Configuration(settings, agent_child=agent_child)
 
@@ -105,7 +114,7 @@ class Knowledge:
         filters = filters_for(None, statuses, kind, tag, source, project)
         most = min(queries.check_limit(limit), SEARCH_MAX)
         queries.check_offset(offset)
-        return await self._db.read(lambda session: search_entries(session, query, filters, limit=most, offset=offset))
+        return await self._search(query, filters, most, offset)
 
     async def knowledge_list_candidates(
         self, *, kind: str | None = None, query: str = "", limit: int = 500, offset: int = 0
@@ -159,7 +168,8 @@ class Knowledge:
 
         Orders: those of `knowledge_list`, and `relevance`.
         """
-        return await self._db.read(lambda session: browsing.order(session, filters, sort, query))
+        meaning = await self._meaning(query)
+        return await self._db.read(lambda session: browsing.order(session, filters, sort, query, meaning))
 
     async def knowledge_entries(self, ids: Collection[str]) -> tuple[Entry, ...]:
         """Those of the entries that exist, in the order asked for."""
@@ -252,11 +262,28 @@ class Knowledge:
         """Save these fields alone; another process's change of the others stands."""
         return await self._config.change(fields, actor=actor)
 
+    async def knowledge_reembed(self, id: str | None = None) -> int:
+        """Make the vectors of an entry (None: of all) anew; of how many published ones."""
+        return 0 if self._embeddings is None else await self._embeddings.again(id)
+
+    async def _meaning(self, query: str) -> Meaning | None:
+        return None if self._embeddings is None else await self._embeddings.meaning(query)
+
+    async def _search(
+        self, query: str, filters: Filters, limit: int, offset: int, *, count: bool = False
+    ) -> SearchResult:
+        meaning = await self._meaning(query)
+
+        def work(session: Session) -> SearchResult:
+            if meaning is None:
+                return search_entries(session, query, filters, limit=limit, offset=offset, count=count)
+            return search_by_meaning(session, query, meaning, filters, limit=limit, offset=offset, count=count)
+
+        return await self._db.read(work)
+
     async def _search_page(self, query: str, filters: Filters, limit: int, offset: int) -> EntryPage:
         most, skipped = queries.check_limit(limit), queries.check_offset(offset)
-        found = await self._db.read(
-            lambda session: search_entries(session, query, filters, limit=most, offset=skipped, count=True)
-        )
+        found = await self._search(query, filters, most, skipped, count=True)
         total = found.total if found.total is not None else skipped + len(found.hits)
         return EntryPage(tuple(hit.entry for hit in found.hits), total)
 

@@ -20,6 +20,7 @@ from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import Run
 from devflow.domain.text.language import language_of
+from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.settings import Settings
 from devflow.prompt.library import Found, library_block
 from devflow.prompt.page_journal import journal_line, judged
@@ -28,7 +29,8 @@ from devflow.prompt.pages import paths_of
 from devflow.prompt.templates import Templates
 from devflow.retrieval.entries import relevant_entries
 from devflow.retrieval.greetings import is_greeting
-from devflow.retrieval.hits import Hit
+from devflow.retrieval.hits import Hit, SearchResult
+from devflow.retrieval.hybrid import relevant_by_meaning
 from devflow.retrieval.journal import Journal
 from devflow.store import conversations, entries, entry_links, receipts, runs
 from devflow.store.database import Database, Session, Unit
@@ -54,8 +56,16 @@ class Lookups:
     """Gives each step of a run its receipt."""
 
     def __init__(
-        self, db: Database, settings: Settings, templates: Templates, hub: Hub, bases: KnowledgeBases, journal: Journal
+        self,
+        db: Database,
+        settings: Settings,
+        templates: Templates,
+        hub: Hub,
+        bases: KnowledgeBases,
+        journal: Journal,
+        embeddings: Embeddings | None = None,
     ) -> None:
+        self._embeddings = embeddings
         self._db = db
         self._settings = settings
         self._templates = templates
@@ -100,13 +110,16 @@ class Lookups:
         if is_greeting(state.question):
             return NotUsed("greeting")
         project = state.conversation.project
+        project_id = project.id if project else None
         try:
-            found = await self._db.read(
-                lambda session: relevant_entries(
-                    session, state.question, project_id=project.id if project else None, limit=TOP
-                )
-            )
-            return found.hits
+            meaning = None if self._embeddings is None else await self._embeddings.meaning(state.question)
+
+            def work(session: Session) -> SearchResult:
+                if meaning is None:
+                    return relevant_entries(session, state.question, project_id=project_id, limit=TOP)
+                return relevant_by_meaning(session, state.question, meaning, project_id=project_id, limit=TOP)
+
+            return (await self._db.read(work)).hits
         except Exception as error:  # whatever goes wrong in a search, the answer is more important
             log.warning("the library's lookup failed; the turn goes on without it", exc_info=True)
             return LookupFailed(f"{type(error).__name__}: {error}")

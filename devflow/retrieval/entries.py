@@ -97,7 +97,7 @@ def relevant_entries(session: Session, message: str, *, project_id: str | None, 
         :limit
     ]
     return SearchResult(
-        tuple(Hit(loaded[id], score, _term(weighed, loaded[id])) for id, score in _relative(kept, 1.0)), len(kept)
+        tuple(Hit(loaded[id], score, term_match(weighed, loaded[id])) for id, score in _relative(kept, 1.0)), len(kept)
     )
 
 
@@ -107,7 +107,7 @@ def _hits(
     """Load a page of (id, score); the first `like` of them contain the whole query."""
     loaded = {entry.id: entry for entry in rows.get_many(session, [id for id, _ in page])}
     return tuple(
-        Hit(loaded[id], score, _like(query, loaded[id]) if position < like else _term(weighed, loaded[id]))
+        Hit(loaded[id], score, like_match(query, loaded[id]) if position < like else term_match(weighed, loaded[id]))
         for position, (id, score) in enumerate(page)
         if id in loaded
     )
@@ -118,13 +118,15 @@ def _relative(ranked: Sequence[Ranked], best: float) -> list[tuple[str, float]]:
     return [(found.id, best * found.score / top if top > 0 else 0.0) for found in ranked]
 
 
-def _like(query: Query, entry: Entry) -> Match:
+def like_match(query: Query, entry: Entry) -> Match:
+    """Why an entry that contains the whole query was found."""
     fields = fields_of(entry)
     folded = query.needle.folded
     return Match("like", (folded,), _names(fields, (folded,)))
 
 
-def _term(weighed: Sequence[Weighed], entry: Entry) -> Match:
+def term_match(weighed: Sequence[Weighed], entry: Entry) -> Match:
+    """Which of the query's terms an entry has, and where."""
     fields = fields_of(entry)
     whole = f"{fields.title}\n{fields.tags}\n{fields.content}"
     found = [w.term for w in weighed if w.term.stem in whole]

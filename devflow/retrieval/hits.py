@@ -8,7 +8,7 @@ from typing import Literal
 
 from devflow.domain.knowledge import Entry
 
-Tier = Literal["like", "term"]
+Tier = Literal["like", "term", "meaning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +16,15 @@ class Match:
     """Why an entry was found.
 
     `like`: title or content contains the whole query, which is then the only one of `terms`. `term`: it has these terms
-    of the query. Terms are folded; `fields` are among `title`, `tags`, `content`, in this order.
+    of the query. `meaning`: its vector alone found it. Terms are folded; `fields` are among `title`, `tags`, `content`,
+    in this order. `similarity` of a search by meaning: 0 for unrelated texts, 0.3 at the floor; None where the entry
+    has no vector, or only keywords were asked.
     """
 
     tier: Tier
     terms: tuple[str, ...]
     fields: tuple[str, ...]
+    similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from devflow.digest.sediment import Sediments
     from devflow.digest.service import Digests
     from devflow.extraction.service import Extraction
+    from devflow.knowledge.embedding import Embeddings
     from devflow.knowledge.projects import Projects
     from devflow.knowledge.samples import Samples
     from devflow.knowledge.service import Knowledge
@@ -38,6 +39,7 @@ class Services:
 
     settings: Settings
     knowledge: Knowledge
+    embeddings: Embeddings
     samples: Samples
     projects: Projects
     bases: KnowledgeBases

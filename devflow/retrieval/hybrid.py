@@ -1,0 +1,187 @@
+"""Search by keywords and by meaning at once (spec 04; docs/decisions/0030).
+
+What keywords find is weighed by the share it has of all that the query's words could reach, so that they count for
+little where the library covers little of the question, and the vectors decide. The entries that contain the whole query
+come first, as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from devflow.domain.knowledge import Entry
+from devflow.retrieval import ranking
+from devflow.retrieval.entries import BELOW_LIKE, SCAN_CAP, like_match, matching_ids, term_match
+from devflow.retrieval.greetings import is_greeting
+from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
+from devflow.retrieval.meaning import Meaning
+from devflow.retrieval.query import Query, parse
+from devflow.retrieval.ranking import Ranked, Weighed, fields_of
+from devflow.retrieval.relevance import asked, is_about
+from devflow.retrieval.vectors import Near
+from devflow.store import entries as rows
+from devflow.store import search_lookup
+from devflow.store.database import Session
+from devflow.store.entry_lists import Filters
+from devflow.store.search_lookup import Scope
+
+DEPTH = 60
+"""So many of the best by keywords, and so many of the nearest, are held against each other."""
+MEANING_WEIGHT = 0.5
+"""What a similarity of one counts for, beside keywords that reach all they could."""
+INJECTED = 0.5
+"""A similarity that is reason enough to put an entry into a prompt that shares no word with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """`by_terms`: the share of what the query's words could reach, 0 where they did not find it. `near`: its meaning
+    reaches the floor. `similarity` is None without a vector."""
+
+    id: str
+    score: float
+    by_terms: float
+    similarity: float | None
+    near: bool
+
+    @property
+    def group(self) -> int:
+        """The seed's order: both, keywords alone, the vector alone."""
+        return 0 if self.by_terms and self.near else 1 if self.by_terms else 2
+
+
+def search_by_meaning(
+    session: Session,
+    query: str,
+    meaning: Meaning,
+    filters: Filters | None = None,
+    *,
+    limit: int = 3,
+    offset: int = 0,
+    count: bool = False,
+    scan_cap: int = SCAN_CAP,
+) -> SearchResult:
+    """As `search_entries`, with what is near in meaning among the hits."""
+    if not query.strip() or limit <= 0:
+        return NOTHING
+    parsed, scope, wanted = parse(query), Scope.of(filters or Filters()), offset + limit
+    like = search_lookup.containing(session, parsed.needle, scope, wanted, scan_cap)
+    weighed = ranking.weigh(session, parsed)
+    fused = _fused(session, parsed, weighed, meaning, scope, max(DEPTH, wanted))
+    known = {found.id: found for found in fused}
+    contained = frozenset(like.ids)
+    rest = [found for found in fused if found.id not in contained]
+    page = [*((id, 1.0) for id in like.ids), *_relative(rest, BELOW_LIKE if like.ids else 1.0)][offset:wanted]
+    loaded = {entry.id: entry for entry in rows.get_many(session, [id for id, _ in page])}
+    hits = tuple(
+        Hit(loaded[id], score, _match(parsed, weighed, loaded[id], known.get(id), id in contained))
+        for id, score in page
+        if id in loaded
+    )
+    total = len(ids_by_meaning(session, query, meaning, filters, scan_cap=scan_cap)) if count else None
+    return SearchResult(hits, total, like.partial)
+
+
+def ids_by_meaning(
+    session: Session, query: str, meaning: Meaning, filters: Filters | None = None, *, scan_cap: int = SCAN_CAP
+) -> tuple[str, ...]:
+    """The ids of all entries that `search_by_meaning` finds, in its order; nothing is loaded."""
+    if not query.strip():
+        return ()
+    parsed, scope = parse(query), Scope.of(filters or Filters())
+    like = search_lookup.containing(session, parsed.needle, scope, scan_cap, scan_cap).ids
+    fused = _fused(session, parsed, ranking.weigh(session, parsed), meaning, scope, DEPTH)
+    by_terms = matching_ids(session, query, filters, scan_cap=scan_cap)
+    return tuple(dict.fromkeys((*like, *(found.id for found in fused), *by_terms)))
+
+
+def relevant_by_meaning(
+    session: Session, message: str, meaning: Meaning, *, project_id: str | None, limit: int = 3
+) -> SearchResult:
+    """As `relevant_entries`: what a message is really about, by its words, or by a meaning that is near enough."""
+    if is_greeting(message):
+        return NOTHING
+    parsed = parse(message)
+    if parsed.only_common:
+        return NOTHING
+    scope = Scope(projects=(None,) if project_id is None else (None, project_id))
+    weighed = ranking.weigh(session, parsed)
+    fused = _fused(session, parsed, weighed, meaning, scope, DEPTH)[: 4 * limit]
+    loaded = {entry.id: entry for entry in rows.get_many(session, [found.id for found in fused])}
+    parts, total = asked(message, weighed), search_lookup.size(session)
+    kept = [
+        found
+        for found in fused
+        if found.id in loaded
+        and (
+            (found.similarity is not None and found.similarity >= INJECTED)
+            or (found.by_terms and is_about(fields_of(loaded[found.id]), parts, total))
+        )
+    ][:limit]
+    scores = dict(_relative(kept, 1.0))
+    return SearchResult(
+        tuple(
+            Hit(loaded[found.id], scores[found.id], _match(parsed, weighed, loaded[found.id], found, False))
+            for found in kept
+        ),
+        len(kept),
+    )
+
+
+def fuse(
+    ranked: Sequence[Ranked], reachable: float, cosines: dict[str, float], nearest: Sequence[Near], meaning: Meaning
+) -> list[Fused]:
+    """Best first. `cosines` are of the ranked; of `nearest` none is below the floor."""
+    share = {found.id: found.score / reachable if reachable > 0 else 0.0 for found in ranked}
+    cosine = {**cosines, **{near.entry_id: near.cosine for near in nearest}}
+    fused = []
+    for id in dict.fromkeys((*share, *cosine)):
+        by_terms, value = share.get(id, 0.0), cosine.get(id)
+        similarity = None if value is None else meaning.similarity(value)
+        score = by_terms + MEANING_WEIGHT * (similarity or 0.0)
+        fused.append(Fused(id, score, by_terms, similarity, value is not None and value >= meaning.floor))
+    fused.sort(key=lambda found: (found.group if meaning.strict else 0, -found.score))
+    return fused
+
+
+def _fused(
+    session: Session, query: Query, weighed: Sequence[Weighed], meaning: Meaning, scope: Scope, depth: int
+) -> list[Fused]:
+    ranked = ranking.rank(session, query, weighed, scope, depth)
+    cosines = meaning.index.cosines(session, meaning.vector, [found.id for found in ranked])
+    nearest = _nearest(session, meaning, scope)
+    reachable = sum(w.weight for w in weighed) * (ranking.SATURATION + 1)
+    return fuse(ranked, reachable, cosines, nearest, meaning)
+
+
+def _nearest(session: Session, meaning: Meaning, scope: Scope) -> list[Near]:
+    """The nearest entries inside the scope, none below the floor."""
+    wanted = DEPTH
+    while True:
+        found = meaning.index.nearest(session, meaning.vector, wanted, meaning.floor)
+        allowed = search_lookup.inside(session, [near.entry_id for near in found], scope)
+        kept = [near for near in found if near.entry_id in allowed]
+        if len(kept) >= DEPTH or len(found) < wanted:
+            return kept[:DEPTH]
+        wanted *= 8
+
+
+def _relative(fused: Sequence[Fused], best: float) -> list[tuple[str, float]]:
+    """Scores relative to the best; in the strict order one may not be better than the one before it."""
+    top = max((found.score for found in fused), default=0.0)
+    last, scores = best, []
+    for found in fused:
+        last = min(last, max(best * found.score / top, 0.0) if top > 0 else 0.0)
+        scores.append((found.id, last))
+    return scores
+
+
+def _match(query: Query, weighed: Sequence[Weighed], entry: Entry, found: Fused | None, contained: bool) -> Match:
+    similarity = None if found is None else found.similarity
+    if contained:
+        return replace(like_match(query, entry), similarity=similarity)
+    match = term_match(weighed, entry)
+    if found is not None and not found.by_terms:
+        return Match("meaning", match.terms, match.fields, similarity)
+    return replace(match, similarity=similarity)
