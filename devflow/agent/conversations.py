@@ -189,13 +189,17 @@ class Conversations:
     async def unqueue(self, id: str, typed: str) -> str:
         """Take the waiting message back into the draft, before what is `typed` there; the words of both, or of one.
 
-        One transaction: a message that was sent meanwhile comes back empty, and none is lost or sent twice.
+        One transaction: a message that was sent meanwhile comes back empty, and none is lost or sent twice. The command
+        of the skill that it waited with stands before it again.
         """
 
         def work(unit: Unit) -> str:
-            queued = table.get(unit.session, id).queued
+            waiting = table.get(unit.session, id)
+            queued, skill = waiting.queued, waiting.queued_skill
+            if queued.strip() and skill is not None and queued.strip() != f"/{skill.name}":
+                queued = f"/{skill.name} {queued}"
             text = "\n\n".join(part for part in (queued, typed) if part.strip())
-            table.set_fields(unit, id, queued="", draft={"text": text, "references": []})
+            table.set_fields(unit, id, queued="", queued_skill=None, draft={"text": text, "references": []})
             return text
 
         return await self._db.write(work)

@@ -17,13 +17,17 @@ version or of an MCP server, may bring words of somebody else."""
 
 def has_read_untrusted(session: Session, conversation_id: str, message_id: str, run_id: str) -> bool:
     """Whether the path down to that message, from the conversation's beginning, or the run that is at it, has brought
-    text from outside: a call's output, a failure's words included, or pages that were put before the model.
+    text from outside: a call's output, a failure's words included, pages that were put before the model, or a skill
+    that lies with a project or a knowledge base: the user has called it, but somebody else may have written it.
     """
     path = conversations.path_to(session, message_id)
     calls = runs.calls_of(session, [message.id for message in path])
     if any(_has_read(call) for each in calls.values() for call in each):
         return True
-    given = receipts.of_conversation(session, conversation_id, _runs_of(path, run_id))
+    ran = _runs_of(path, run_id)
+    if any(not skill.is_own for skill in runs.skills_of(session, ran)):
+        return True
+    given = receipts.of_conversation(session, conversation_id, ran)
     return any(isinstance(receipt.pages, Injected) for receipt in given)
 
 

@@ -228,6 +228,12 @@ def skill_of_question(session: Session, message_id: str) -> UsedSkill | None:
     return UsedSkill.of_json(session.scalars(asked.order_by(RunRow.created_at.desc(), RunRow.id).limit(1)).first())
 
 
+def skills_of(session: Session, ids: Collection[str]) -> tuple[UsedSkill, ...]:
+    """The skills that these runs were carried out with."""
+    rows = session.scalars(select(RunRow.skill).where(RunRow.id.in_(ids), RunRow.skill.is_not(None)))
+    return tuple(skill for row in rows if (skill := UsedSkill.of_json(row)) is not None)
+
+
 def transcript(session: Session, id: str) -> Transcript:
     """The run's rows as `next_step` reads them."""
     row = row_of(session, id)

@@ -157,8 +157,9 @@ def _check_name(name: str, skill: str) -> None:
         )
     if len(name) > NAME_MAX or not all(char.isalnum() or char in "-_" for char in name) or name.strip("-_") != name:
         raise UnusableSkill(
-            N_("{name} is no name for a skill: it cannot be typed as a command."),
+            N_("The name of the skill {skill} cannot be typed as a command: {name}."),
             N_("A name has at most {limit} letters, digits and hyphens, such as code-review."),
+            **_of(skill),
             name=name if len(name) <= NAME_MAX else f"{name[:NAME_MAX]}…",
             limit=NAME_MAX,
         )

@@ -2,9 +2,9 @@
 
     python -m tests.integration.agent.driver HOME COMMAND [ARGUMENT…]
 
-Commands: `ask CONVERSATION TEXT`, `decide CALL allow|deny [REASON]`, `recover`. Each prints one JSON line when the run
-stands still, then waits for its standard input to close. Every effect of write_file adds a line to $EFFECTS; with
-$HANG_AFTER_EFFECT the process says so and hangs between the effect and its result.
+Commands: `ask CONVERSATION TEXT [SKILL]`, `decide CALL allow|deny [REASON]`, `recover`. Each prints one JSON line when
+the run stands still, then waits for its standard input to close. Every effect of write_file adds a line to $EFFECTS;
+with $HANG_AFTER_EFFECT the process says so and hangs between the effect and its result.
 """
 
 import asyncio
@@ -60,8 +60,8 @@ async def main(home: str, command: str, *arguments: str) -> None:
     count_effects()
     async with opened(app_paths(Path(home)), background=True) as core:
         match command, arguments:
-            case "ask", (conversation, text):
-                run = await core.turns.send(conversation, text)
+            case "ask", (conversation, text, *skill):
+                run = await core.turns.send(conversation, text, skill=skill[0] if skill else None)
                 await report(core, run.id)
             case "decide", (call_id, word, *reason):
                 await core.turns.decide(call_id, Decision(allow=word == "allow", reason=" ".join(reason)))
