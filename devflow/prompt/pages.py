@@ -11,7 +11,7 @@ from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.request import Injected, InjectedItem, Lookup, NothingFound
 from devflow.domain.text.hidden import with_hidden_shown
 from devflow.prompt.templates import Language, Templates
-from devflow.retrieval.pages import SNIPPET_MAX_CHARS, PageHit, PageSearch, RankedPages
+from devflow.retrieval.pages import SNIPPET_MIN_CHARS, PageHit, PageSearch, RankedPages
 
 FRAME_ROOM = 300
 """Characters for snippets that even the smallest budget leaves beside the frame."""
@@ -86,15 +86,17 @@ def shown_path(base: KnowledgeBase, home: Path) -> str:
 def render_pages(ranked: RankedPages, words: PageWords, budget: int) -> tuple[Lookup, PageSearch, str]:
     """The lookup as it is kept, what was found, and the nonce of its fences.
 
-    The whole block, its frame included, has at most `budget` characters; with a large one the snippets grow, so that it
-    is used and not wasted. The pages were found once: what is tried here is how much of each to show.
+    The whole block, its frame included, has at most `budget` characters. Each page gets an equal share of it, so that
+    none is left out for another's sake while a share is worth reading; what short pages leave is the long ones'. The
+    pages were found once: what is tried here is how much of each to show.
     """
     nonce = fences.new_nonce(_outside_texts(ranked))
     frame = len(words.context(ranked.found, nonce))
     least = frame + FRAME_ROOM
     room = max(budget, least) - frame
+    lengths = [len(ranked.contents.get(hit.path, "")) for hit in ranked.found.hits]
     while True:
-        found = ranked.shown(max(SNIPPET_MAX_CHARS, room // max(len(ranked.found.hits), 1)), room)
+        found = ranked.shown(max(SNIPPET_MIN_CHARS, _share(lengths, room)), room)
         block = words.context(found, nonce)
         over = len(block) - max(budget, least)
         if over <= 0 or room <= FRAME_ROOM:
@@ -103,6 +105,14 @@ def render_pages(ranked: RankedPages, words: PageWords, budget: int) -> tuple[Lo
     if not found.hits:
         return NothingFound(block), found, nonce
     return Injected(block, tuple(map(_item, range(1, len(found.hits) + 1), found.hits))), found, nonce
+
+
+def _share(lengths: Iterable[int], room: int) -> int:
+    """Characters for each page, so that all of them together fill the room: a short one needs no more than it has."""
+    waiting = sorted(lengths)
+    while waiting and waiting[0] * len(waiting) <= room:
+        room -= waiting.pop(0)
+    return room // len(waiting) if waiting else room
 
 
 def build_knowledge_context_prompt(original_message: str, pages: Lookup) -> str:
