@@ -21,7 +21,7 @@ from devflow.domain.request import (
     UserText,
 )
 from devflow.domain.text.language import language_of
-from devflow.providers.offline import OfflineAssistant, compose_answer
+from devflow.providers.offline import OfflineAssistant, compose_answer, quoted_part
 from devflow.providers.passages import best_passage, pieces, sentences
 
 RESOURCES = Path(__file__).parents[3] / "resources"
@@ -115,6 +115,56 @@ def test_the_block_of_pages_is_no_part_of_the_question() -> None:
         (UserText("hello\n\n---\nPAGES ABOUT 写锁"),),
     )
     assert compose_answer(request, RESOURCES).startswith("Hello.")
+
+
+def page(number: str, title: str, excerpt: str, reason: str, *, score: float = 1.0) -> InjectedItem:
+    return InjectedItem("page", f"wiki/{title}.md", number, title, excerpt, reason, score, len(excerpt))
+
+
+def test_a_page_that_the_question_names_is_quoted_before_better_ones() -> None:
+    named = page("1", "账本", "# 账本\n\n第一年收入分成三块。", "explicit")
+    better = page("2", "亮点", "# 亮点\n\n传播亮点有三个。", "body")
+    pages = Injected("PAGES", (named, better))
+    answer = ask("[[wiki/账本.md]] 的传播亮点是什么", library=NothingFound(), pages=pages)
+    assert answer.startswith("第一年收入分成三块。 [1]")
+    assert answer.index("- [1] 《账本》：wiki/账本.md") < answer.index("- [2] 《亮点》：wiki/亮点.md")
+
+
+def test_two_named_pages_each_stand_under_their_title() -> None:
+    pages = Injected("PAGES", (page("1", "甲", "甲说快。", "explicit"), page("2", "乙", "乙说慢。", "explicit")))
+    answer = ask("[[wiki/甲.md]] [[wiki/乙.md]] 对比", library=NothingFound(), pages=pages)
+    assert "**甲**\n\n甲说快。 [1]\n\n**乙**\n\n乙说慢。 [2]" in answer
+
+
+def test_a_question_about_the_knowledge_base_gets_a_line_of_each_page_and_no_list_of_links() -> None:
+    index = InjectedItem("page", "index.md", "1", "索引", "- [甲](wiki/甲.md)", "kb_meta", 1.0, 9)
+    told = [page(str(n), title, f"{title}的摘要。", "recent_synthesis") for n, title in enumerate("甲乙丙", 2)]
+    answer = ask("总结一下", library=NothingFound(), pages=Injected("PAGES", (index, *told)))
+    assert all(f"- **{title}**：{title}的摘要。 [{n}]" in answer for n, title in enumerate("甲乙丙", 2))
+    assert "索引" not in answer
+    assert "**参考页面**" in answer
+
+
+def test_no_page_is_said_before_an_entry_is_quoted_and_a_missing_page_by_its_path() -> None:
+    entry = Injected("BLOCK", (item("K1", "先取写锁", LOCK),))
+    answer = ask("[[wiki/无.md]] 写事务怎么避免 BUSY？", library=entry, pages=NothingFound("none"))
+    assert answer.startswith("当前知识库未找到相关内容。\n\n没有页面 wiki/无.md。\n\n")
+    assert "[K1]" in answer
+    nothing = ask("How do I train a whale?", library=NothingFound(), pages=NothingFound("none"))
+    assert nothing.startswith("Nothing relevant was found in the current knowledge base.")
+    failed = ask("训练鲸鱼", library=NothingFound(), pages=LookupFailed("gone"))
+    assert failed.startswith("知识库检索失败，已按普通对话处理。")
+
+
+def test_what_it_says_of_itself_is_taken_off_for_entries_with_pages_but_pages_alone_teach_nothing() -> None:
+    entry = Injected("BLOCK", (item("K1", "先取写锁", LOCK),))
+    pages = Injected("PAGES", (page("1", "写锁", "写事务要先取写锁。", "body"),))
+    both = ask("写事务怎么避免 BUSY？", library=entry, pages=pages)
+    assert "参考页面" in both
+    assert "参考" not in quoted_part(both)
+    assert "[K1]" in quoted_part(both)
+    alone = ask("写事务要先取什么？", library=NothingFound(), pages=pages)
+    assert quoted_part(alone) == alone
 
 
 @pytest.mark.parametrize("question", ["hi", "Hello!", "thank you", "你好", "你好！", "谢谢", "你是谁？"])
