@@ -56,6 +56,7 @@ class TurnBlock(QWidget):
         self._last = last
         self._references = references
         self.user.show_message(turn.user)
+        self.user.show_skill(turn.run.skill if turn.run is not None else None)
         self.retrieval.show_lookup(lookup_words(turn))
         self._show_left_out()
         if turn.siblings is not None or self._user_switch is not None:

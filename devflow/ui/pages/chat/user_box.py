@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.conversation import Message
+from devflow.domain.messages import Translator
+from devflow.domain.skill import SkillSource, UsedSkill
 from devflow.domain.text.as_typed import as_typed
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.composer_field import ComposerField
 from devflow.ui.pages.chat.turn_acts import TurnActs
-from devflow.ui.widgets import Button, Label, MarkdownView
+from devflow.ui.widgets import Button, Chip, Label, MarkdownView
 
 _PAD_X, _PAD_Y = 14, 10
 
@@ -27,6 +31,7 @@ class UserBox(QFrame):
         self._acts = acts
         self._editor: _Editor | None = None
         self._message = message
+        self.skill: Chip | None = None
         self.setObjectName("userMessage")
         self.setProperty("role", "turn")
         self.setProperty("focusRadius", 8)
@@ -46,6 +51,25 @@ class UserBox(QFrame):
         if message.content != self._message.content:
             self.text.set_markdown(as_typed(message.content))
         self._message = message
+
+    def show_skill(self, skill: UsedSkill | None) -> None:
+        """A chip above the text names the skill that the message was sent with."""
+        if skill is None:
+            if self.skill is not None:
+                self.skill.hide()
+            return
+        if self.skill is None:
+            self.skill = Chip(skill.name, "reference")
+            self.skill.setObjectName("skillChip")
+            self._column.insertWidget(0, self.skill)
+            self._column.insertSpacing(1, 6)
+        t = self._ctx.t
+        self.skill.setText(skill.name)
+        self.skill.setToolTip(_of_whom(t, skill.source))
+        self.skill.show()
+        self.setAccessibleName(
+            t("You, with the skill {name}: {text}", name=skill.name, text=self._message.content[:500])
+        )
 
     @property
     def editing(self) -> bool:
@@ -93,6 +117,18 @@ class UserBox(QFrame):
         """The new text was not recorded: it stays in the field."""
         if self._editor is not None:
             self._editor.setEnabled(True)
+
+
+def _of_whom(t: Translator, source: SkillSource) -> str:
+    match source:
+        case SkillSource.KB:
+            return t("A skill of the knowledge base")
+        case SkillSource.PROJECT:
+            return t("A skill of the project")
+        case SkillSource.USER:
+            return t("A skill of yours")
+        case _:
+            assert_never(source)
 
 
 class _Editor(QWidget):
