@@ -71,6 +71,7 @@ class EmbeddingWorker:
         self._alone: set[str] = set()
         self._failures = 0
         self._paused_until: datetime | None = None
+        self._problem: UserFacing | None = None
         self.state = EmbeddingState(Phase.OFF)
 
     async def run(self) -> None:
@@ -142,11 +143,12 @@ class EmbeddingWorker:
         if not due and await self._scales.of(model) is not None:
             if waiting:
                 self._look_again(min(self._later[id] for id in waiting))
-            self._say(Phase.READY, model, progress)
+            paused = self._paused_until is not None and now < self._paused_until
+            self._say(Phase.PAUSED if paused else Phase.READY, model, progress, self._problem if paused else None)
             return False
         held = await self._held(model, now)
         if held is not None:
-            self._say(held, model, progress, self.state.problem if held is Phase.PAUSED else None)
+            self._say(held, model, progress, self._problem if held is Phase.PAUSED else None)
             return False
         self._say(Phase.WORKING, model, progress)
         await self._make(model, due)
@@ -234,7 +236,7 @@ class EmbeddingWorker:
             self._later[id] = now + pause
         if failure.code not in OF_ONE_TEXT or not ids:
             self._paused_until = now + pause
-        self.state = EmbeddingState(Phase.PAUSED, model.name, self.state.progress, now + pause, failure)
+        self._problem = failure
 
     async def _count(self, texts: int) -> None:
         """Only a cap needs counting."""

@@ -37,7 +37,10 @@ class VectorIndex:
     """Used on the store's thread alone, inside a transaction."""
 
     def __init__(self) -> None:
-        self._model = ""
+        self._begin("")
+
+    def _begin(self, model: str) -> None:
+        self._model = model
         self._seen = 0
         self._rows: _Rows | None = None
         self._entries: list[str] = []
@@ -51,18 +54,19 @@ class VectorIndex:
     def take_in(self, session: Session, model: str, limit: int = AT_ONCE) -> bool:
         """Take in rows that are new, at most `limit`; True when none is left. Another model begins anew."""
         if model != self._model:
-            self.__init__()  # type: ignore[misc]
-            self._model = model
+            self._begin(model)
         if self._seen >= table.newest(session):
             return True
         some = list(islice(table.after(session, model, self._seen), limit))
         if not some:
             self._seen = table.newest(session)
             return True
-        dimension = len(some[0].vector) // 2
+        dimension = len(some[-1].vector) // 2
+        if self._rows is not None and self._rows.dimension != dimension:  # all are being made anew
+            self._begin(model)
         if self._rows is None:
             self._rows = _rows(dimension)
-        fresh = [row for row in some if len(row.vector) // 2 == self._rows.dimension]
+        fresh = [row for row in some if len(row.vector) // 2 == dimension]
         begun: set[str] = set()
         for row in fresh:
             # Parts of one entry come in one transaction: what stood here before is of a former text.
