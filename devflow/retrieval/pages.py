@@ -161,7 +161,7 @@ class _Asked:
         overview = overview_of(without_references(question))
         query = _telling_query(parse(overview.rest))
         counts = index.frequencies(term.text for term in query.terms)
-        found = ranking.weighed(query, counts, max(len(index.pages()), 1))
+        found = ranking.weighed(query, counts, max(index.progress().pages, 1))
         # A Han pair that stands nowhere is most often no word, but the end of one and the start of the next.
         return cls(query, tuple(each for each in found if each.count or not each.term.is_han), overview)
 
@@ -204,7 +204,7 @@ class _Match:
 
 def _matches(index: PageIndex, asked: _Asked) -> list[_Match]:
     """Every page that would do, best first. Only those that may are looked at, however many there are."""
-    if all(page.origin == "init" for page in index.pages() if is_content(page)):
+    if not index.says_anything():
         return []  # what a knowledge base was made with says nothing about what it will hold
     scores = _scores(index, asked)
     meta = _meta(index) if asked.overview.whole else frozenset()

@@ -88,7 +88,7 @@ class PageFile:
 
     def rows(self) -> list[PageRow]:
         with self.lock:
-            found = self._connection.execute(f"SELECT {_COLUMNS} FROM pages").fetchall()  # noqa: S608 - own names
+            found = self._connection.execute(f"SELECT {_COLUMNS} FROM pages ORDER BY path").fetchall()  # noqa: S608
         return [
             PageRow(path, mtime_ns, size, title, name, bool(bare), origin, problem, bool(pending), ctime_ns)
             for path, mtime_ns, size, title, name, bare, origin, problem, pending, ctime_ns in found

@@ -6,6 +6,7 @@ the folder.
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import hashlib
 import os
@@ -52,6 +53,7 @@ class PageIndex:
         self._seen: dict[str, dict[str, Stamp]] = {}  # the states of `_known`, as a walk gives them
         self._pending: set[str] = set()
         self._problems: dict[str, str] = {}
+        self._order: list[str] = []  # the paths of `_known`, sorted: sorting ten thousand anew is felt in a turn
         self._sorted: tuple[PageRow, ...] | None = None
         self._closed: tuple[str, ...] = ()
 
@@ -96,6 +98,7 @@ class PageIndex:
         self._seen.clear()
         self._pending.clear()
         self._problems.clear()
+        self._order = []
         for row in self._file.rows():
             self._keep(row)
 
@@ -150,6 +153,8 @@ class PageIndex:
 
     def _keep(self, row: PageRow) -> None:
         folder, name = parted(row.path)
+        if row.path not in self._known:
+            bisect.insort(self._order, row.path)
         self._known[row.path] = row
         self._seen.setdefault(folder, {})[name] = (row.mtime_ns, row.size, row.ctime_ns)
         self._sorted = None
@@ -165,6 +170,7 @@ class PageIndex:
         if self._known.pop(path, None) is None:
             return
         folder, name = parted(path)
+        del self._order[bisect.bisect_left(self._order, path)]
         del self._seen[folder][name]
         if not self._seen[folder]:
             del self._seen[folder]
@@ -178,8 +184,13 @@ class PageIndex:
         """Every page, in the order of their paths."""
         with self._lock:
             if self._sorted is None:
-                self._sorted = tuple(map(self._known.__getitem__, sorted(self._known)))
+                self._sorted = tuple(map(self._known.__getitem__, self._order))
             return self._sorted
+
+    def says_anything(self) -> bool:
+        """Whether somebody has written into it since it was made."""
+        with self._lock:
+            return any(row.origin != "init" and is_content(row) for row in self._known.values())
 
     def page(self, path: str) -> PageRow | None:
         with self._lock:

@@ -26,6 +26,7 @@ NAMES = {
     "command": "the command line as a whole process",
     "lists": "the Inbox with 500 candidates, the library with 50,000 entries",
     "conversation": "a conversation of 5,000 messages opens",
+    "pages": "knowledge bases of 100 to 10,000 pages: first scan, turns, memory, the window meanwhile",
     "quit": "the window closes while an answer streams",
     "stream": "the loop's lag while 100,000 characters stream (minutes)",
 }
@@ -95,6 +96,10 @@ def _measure(name: str) -> Measure:
             from . import lists
 
             return lists.measure
+        case "pages":
+            from . import pages
+
+            return pages.measure
         case "conversation":
             from . import talk
 

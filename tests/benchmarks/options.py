@@ -38,3 +38,8 @@ class Options:
     def library(self, entries: int) -> Recipe:
         """A home with so many entries; the full one where it has as many, for a home takes minutes to make."""
         return self.full if entries == self.full.entries else Recipe(entries=entries)
+
+    @property
+    def page_counts(self) -> tuple[int, ...]:
+        """Pages of the knowledge bases."""
+        return (100, 1_000) if self.quick else (100, 1_000, 5_000, 10_000)
