@@ -101,7 +101,8 @@ async def test_name_and_description_are_read_as_yaml(places: Places) -> None:
         places.data / "skills",
         "pdf",
         b"\xef\xbb\xbf---\r\nname: 'pdf'\r\ndescription: >-\r\n  Reads PDF\r\n  documents.\r\n"
-        b'license: MIT\r\nmetadata:\r\n  version: "1.0"\r\nallowed-tools:\r\n  - Read\r\n---\r\n# How\r\n\r\nRead it.\r\n',
+        b'license: MIT\r\nmetadata:\r\n  version: "1.0"\r\nallowed-tools:\r\n  - Read\r\n---\r\n'
+        b"# How\r\n\r\nRead it.\r\n",
     )
     (found,) = await places.skills.offered(None, None)
     assert (found.name, found.description) == ("pdf", "Reads PDF documents.")
