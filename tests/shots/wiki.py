@@ -117,6 +117,8 @@ def _notes(folder: Path, stage: Stage) -> Path:
         "release-review-20261126": (say("Release process review", "发布流程复盘"), 4.0, ""),
     }
     filler = say("Notes, part {}", "笔记，第 {} 篇")
+    folder.mkdir(parents=True)
+    (folder / ".wiki-schema.md").touch()
     for name, (title, days, text) in topics.items():
         _put(folder / f"wiki/topics/{name}.md", f"# {title}\n\n{text or title}", days)
     for name, (title, days, text) in sessions.items():

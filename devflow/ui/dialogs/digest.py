@@ -152,8 +152,8 @@ class DigestDialog(QDialog):
         ctx = self._ctx
         self._choice = await ctx.services.models.digest_choice()
         self._ready_base = await asyncio.to_thread((Path(self._base.path) / layout.MARKER).is_file)
-        self._looked = True
         self.options.show_model(await self._model_words())
+        self._looked = True
         self._say()
 
     async def _model_words(self) -> str:
@@ -330,11 +330,13 @@ class DigestDialog(QDialog):
             )
         )
         column.addSpacing(14)
+        body = QVBoxLayout()
+        body.setSpacing(12)
         for strip in (self.set_up, self.connect_model, self.refused):
             strip.hide()
-            column.addWidget(strip)
-            column.addSpacing(8)
-        column.addWidget(self.files, 1)
+            body.addWidget(strip)
+        body.addWidget(self.files, 1)
+        column.addLayout(body, 1)
         column.addSpacing(14)
         column.addWidget(self.options)
         column.addSpacing(16)

@@ -57,6 +57,12 @@ def shown(desk: Desk) -> str:
     return detail.title.text() if detail.title.isVisible() else ""
 
 
+def missing(desk: Desk) -> str:
+    """What stands in the page's place; empty while a page does."""
+    nothing = desk.wiki.detail.nothing
+    return nothing.line.text() if nothing.isVisible() else ""
+
+
 def status(desk: Desk) -> str:
     item = desk.find(StatusItem, "statusSearch")
     return item.text() if item.isVisible() else ""
@@ -254,7 +260,7 @@ async def test_choosing_a_base_makes_it_the_current_one_and_a_gone_folder_is_gre
     await eventually(lambda: rows()[0] == "cats: 2 pages · current")
 
     hands.click_row("kbList", "archive")
-    await eventually(lambda: desk.wiki.detail.nothing.isVisible() and desk.wiki.detail.nothing.line.text() == "Folder not found")
+    await eventually(lambda: missing(desk) == "Folder not found")
     assert other.path in desk.wiki.detail.nothing.sentence.text()
     assert status(desk) == "Page index: the folder is not there"
     assert desk.find(StatusItem, "statusLibrary").isHidden()
@@ -266,7 +272,7 @@ async def test_a_folder_is_opened_and_another_is_made_a_base_on_the_users_word(
 ) -> None:
     await turn_to_wiki(desk)
     await eventually(
-        lambda: desk.wiki.detail.nothing.isVisible() and desk.wiki.detail.nothing.line.text() == "No knowledge base yet"
+        lambda: missing(desk) == "No knowledge base yet"
     )
     dialogs.will(str(write(tmp_path / "notes", NOTES)))
     desk.click("openKbButton")
@@ -297,7 +303,7 @@ async def test_an_address_opens_the_page_whatever_is_shown(desk: Desk, tmp_path:
     assert current is not None
     assert current.id == notes.id  # to look at a page changes nothing for the chats
     desk.desktop.window.open_link(f"devflow:page/{cats.id}/wiki/gone.md")
-    await eventually(lambda: desk.wiki.detail.nothing.isVisible() and desk.wiki.detail.nothing.line.text() == "This page is gone")
+    await eventually(lambda: missing(desk) == "This page is gone")
 
 
 class Editor(QObject):

@@ -92,6 +92,7 @@ class DigestCard(QWidget):
         elif self._was_running and digest.failed:
             self.list.go_to_failed()
         self._was_running = digest.running
+        self._say_reason()
 
     def _moved(self, batch_id: str, file_ids: frozenset[str]) -> None:
         digest = self._watch.get(batch_id)
@@ -116,9 +117,10 @@ class DigestCard(QWidget):
         self.resume.setVisible(digest.cut_off or left)
         self.resume.set_variant("primary" if digest.cut_off else "ghost")
         self.discard.setVisible(digest.cut_off)
-        self.retry.setVisible(bool(digest.failed) and mine and not digest.cut_off)
+        some = digest.failed >= (2 if digest.running else 1)  # while it runs, one has its own link in the row
+        self.retry.setVisible(some and mine and not digest.cut_off)
         self.dismiss.setVisible(over)
-        self.failed_only.setVisible(bool(digest.failed) and len(digest.files) >= _MANY)
+        self.failed_only.setVisible(some and len(digest.files) >= _MANY)
         if not digest.failed and self.failed_only.isChecked():
             self.failed_only.setChecked(False)
         others = self._watch.of_base(self._kb_id)
@@ -129,7 +131,7 @@ class DigestCard(QWidget):
             "devflow:digest" if several else "",
         )
         self.other.setVisible(several)
-        self.setAccessibleName(f"{t('Batch digest')}, {self.counts.text}")
+        self.setAccessibleName(", ".join((t("Batch digest"), self.counts.text)))
 
     def _say_reason(self, _index: object = None) -> None:
         """Of the failed file that the keyboard or the pointer chose: the whole sentence, and what to do."""
