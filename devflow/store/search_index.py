@@ -1,8 +1,9 @@
 """The search index of the library: what only SQLite (FTS5) has. Every table and trigger here begins with `search_`.
 
 `search_docs` mirrors what a search filters and orders by (triggers keep it so), `search_sources` the text as it was
-indexed, `search_terms` the terms of each field, `search_words` every whole word, and `search_word_grams` finds words by
-a part of them. All of it is written in the transaction that writes the entry.
+indexed, `search_terms` the terms of each field, `search_signs` what stands beside words, `search_words` every whole
+word, and `search_word_grams` finds words by a part of them, however short. All of it is written in the transaction that
+writes the entry.
 """
 
 # ruff: noqa: S608 - only names and placeholders that stand in this module are put together; every value is bound
@@ -17,11 +18,11 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
-from devflow.domain.text import fold, terms, whole_words
+from devflow.domain.text import fold, sign_terms, terms, whole_words
 from devflow.store import tolerant
 from devflow.store.database import Unit
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever folding or terms change: an index of another version is rebuilt, never mixed."""
 
 _SEPARATOR = "\x00"  # cannot stand in an entry
@@ -46,10 +47,11 @@ _TABLES = (
         title, tags, content, content='', tokenize="ascii tokenchars '_+#.'"
     )
     """,
+    "CREATE VIRTUAL TABLE search_signs USING fts5(signs, content='', detail='none', tokenize='ascii')",
     "CREATE TABLE search_words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE)",
     """
     CREATE VIRTUAL TABLE search_word_grams USING fts5(
-        word, content='search_words', content_rowid='id', tokenize='trigram case_sensitive 1'
+        grams, content='', detail='none', tokenize="ascii tokenchars '_'"
     )
     """,
     "CREATE TABLE search_state (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
@@ -59,6 +61,8 @@ _TABLES = (
             reuse_count = new.reuse_count, updated_at = new.updated_at WHERE entry_id = new.id;
     END
     """,
+    # the order of the LIKE tier, for what most entries contain
+    "CREATE INDEX search_order ON search_docs (reuse_count DESC, updated_at DESC, entry_id)",
     # title > tags > content; mild, because a title is often the page's and shared by many entries
     "INSERT INTO search_terms(search_terms, rank) VALUES ('rank', 'bm25(1.5, 1.2, 1.0)')",
 )
@@ -78,6 +82,7 @@ def drop(connection: Connection) -> None:
         "search_word_grams",
         "search_words",
         "search_terms",
+        "search_signs",
         "search_sources",
         "search_docs",
         "search_state",
@@ -108,8 +113,8 @@ def erase(unit: Unit, id: str, former: Iterable[str] = ()) -> None:
     for word in words:
         if not connection.exec_driver_sql("SELECT 1 FROM search_terms(?) LIMIT 1", (quoted(word),)).first():
             _forget_word(connection, word)
-    connection.exec_driver_sql("INSERT INTO search_terms(search_terms) VALUES ('optimize')")
-    connection.exec_driver_sql("INSERT INTO search_word_grams(search_word_grams) VALUES ('optimize')")
+    for table in ("search_terms", "search_signs", "search_word_grams"):
+        connection.exec_driver_sql(f"INSERT INTO {table}({table}) VALUES ('optimize')")
 
 
 def rebuild(unit: Unit, progress: Callable[[int, int], None] | None = None) -> int:
@@ -190,6 +195,13 @@ _CHECKS = (
         "{count} index rows have no terms, or terms no row.",
     ),
     (
+        """
+        SELECT (SELECT count(*) FROM search_docs WHERE doc NOT IN (SELECT id FROM search_signs_docsize))
+            + (SELECT count(*) FROM search_signs_docsize WHERE id NOT IN (SELECT doc FROM search_docs))
+        """,
+        "{count} index rows have no signs, or signs no row.",
+    ),
+    (
         "SELECT 1 - count(*) FROM sqlite_master WHERE name = 'search_mirror'",
         "{count} triggers of the search index are missing.",
     ),
@@ -209,6 +221,14 @@ def unpacked(source: bytes) -> tuple[str, tuple[str, ...], str]:
     """Title, tags and content as they were indexed."""
     title, tags, content = zlib.decompress(source).decode().split(_SEPARATOR)
     return title, tuple(tags.split("\n")) if tags else (), content
+
+
+def grams_of(word: str) -> list[str]:
+    """The different parts of a word of one, two and three characters."""
+    found: dict[str, None] = {}
+    for size in (1, 2, 3):
+        found |= dict.fromkeys(word[at : at + size] for at in range(len(word) - size + 1))
+    return list(found)
 
 
 def folded_tag(tag: str) -> str:
@@ -234,6 +254,9 @@ def _put(connection: Connection, id: str, title: str, content: str, tags: tuple[
         "INSERT INTO search_terms (rowid, title, tags, content) VALUES (?, ?, ?, ?)",
         (inserted, *_streams(title, tags, content)),
     )
+    connection.exec_driver_sql(
+        "INSERT INTO search_signs (rowid, signs) VALUES (?, ?)", (inserted, _signs(title, content))
+    )
     _learn_words(connection, {word for text in (title, content) for word in whole_words(text)})
 
 
@@ -245,10 +268,14 @@ def _remove(connection: Connection, id: str) -> int | None:
     if row is None:
         return None
     doc, source = row
+    title, tags, content = unpacked(source)
     # A table without content must be told the very terms it holds, or it keeps them.
     connection.exec_driver_sql(
         "INSERT INTO search_terms (search_terms, rowid, title, tags, content) VALUES ('delete', ?, ?, ?, ?)",
-        (doc, *_streams(*unpacked(source))),
+        (doc, *_streams(title, tags, content)),
+    )
+    connection.exec_driver_sql(
+        "INSERT INTO search_signs (search_signs, rowid, signs) VALUES ('delete', ?, ?)", (doc, _signs(title, content))
     )
     connection.exec_driver_sql("DELETE FROM search_sources WHERE doc = ?", (doc,))
     connection.exec_driver_sql("DELETE FROM search_docs WHERE doc = ?", (doc,))
@@ -257,6 +284,10 @@ def _remove(connection: Connection, id: str) -> int | None:
 
 def _streams(title: str, tags: tuple[str, ...], content: str) -> tuple[str, str, str]:
     return " ".join(terms(title)), " ".join(terms("\n".join(tags))), " ".join(terms(content))
+
+
+def _signs(title: str, content: str) -> str:
+    return " ".join(sign_terms(fold(f"{title}\n{content}")))
 
 
 def _learn_words(connection: Connection, words: set[str]) -> None:
@@ -271,14 +302,16 @@ def _learn_words(connection: Connection, words: set[str]) -> None:
     first = connection.exec_driver_sql("SELECT coalesce(max(id), 0) + 1 FROM search_words").scalar_one()
     numbered = list(enumerate(unknown, first))
     connection.exec_driver_sql("INSERT INTO search_words (id, word) VALUES (?, ?)", numbered)
-    connection.exec_driver_sql("INSERT INTO search_word_grams (rowid, word) VALUES (?, ?)", numbered)
+    grams = [(id, " ".join(grams_of(word))) for id, word in numbered]
+    connection.exec_driver_sql("INSERT INTO search_word_grams (rowid, grams) VALUES (?, ?)", grams)
 
 
 def _forget_word(connection: Connection, word: str) -> None:
     id = connection.exec_driver_sql("SELECT id FROM search_words WHERE word = ?", (word,)).scalar()
     if id is not None:
         connection.exec_driver_sql(
-            "INSERT INTO search_word_grams (search_word_grams, rowid, word) VALUES ('delete', ?, ?)", (id, word)
+            "INSERT INTO search_word_grams (search_word_grams, rowid, grams) VALUES ('delete', ?, ?)",
+            (id, " ".join(grams_of(word))),
         )
         connection.exec_driver_sql("DELETE FROM search_words WHERE id = ?", (id,))
 

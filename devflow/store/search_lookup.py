@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from sqlalchemy.orm import Session
@@ -26,6 +28,9 @@ ENOUGH_TERMS = 3
 MAX_TERMS = 4
 MAX_WORDS = 400
 """A part that stands in more words than this narrows nothing worth the union."""
+MAX_SIGNS = 6
+MANY = 1_500
+"""What so many entries may contain is looked for by walking through the entries in order."""
 READ_AT_ONCE = 400
 
 
@@ -70,24 +75,19 @@ def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: 
     if narrowing is None:
         return Contained(())
     found: list[str] = []
-    offset = read = 0
-    size = max(2 * limit, 32)
-    while True:
-        rows = _in_order(session, needle.folded, narrowing, scope, size, offset)
-        for some in _chunks(rows, READ_AT_ONCE):
-            unsure = [id for id, in_title in some if not in_title]
-            if read + len(unsure) > cap:
+    read = 0
+    for some in _candidates(session, needle.folded, narrowing, scope, limit):
+        unsure = [each.id for each in some if not each.in_title][: cap - read]
+        read += len(unsure)
+        contents = _contents(session, unsure)
+        for each in some:
+            if not each.in_title and each.id not in contents:
                 return Contained(tuple(found), partial=True)
-            read += len(unsure)
-            contents = _contents(session, unsure)
-            for id, in_title in some:
-                if in_title or needle.folded in fold(contents[id]):
-                    found.append(id)
-                    if len(found) > limit:
-                        return Contained(tuple(found[:limit]))
-        if len(rows) < size:
-            return Contained(tuple(found))
-        offset, size = offset + size, 20 * size
+            if each.in_title or needle.folded in fold(contents[each.id]):
+                found.append(each.id)
+                if len(found) == limit:
+                    return Contained(tuple(found))
+    return Contained(tuple(found))
 
 
 def frequencies(session: Session, terms: Iterable[str]) -> dict[str, int]:
@@ -140,46 +140,115 @@ def any_of(terms: Iterable[str]) -> str:
     return " OR ".join(map(quoted, terms))
 
 
-def _narrowing(session: Session, needle: Needle) -> str | None:
-    """An FTS5 expression that every containing entry matches; empty if none is known, None if there can be no entry."""
+@dataclass(frozen=True, slots=True)
+class _Narrowing:
+    """FTS5 expressions that every containing entry matches; empty: none is known. `count` stops at `MANY`."""
+
+    terms: str
+    signs: str
+    count: int
+
+    def conditions(self, column: str = "") -> tuple[str, tuple[str, ...]]:
+        """As SQL over `search_docs d`, led by AND, and its values; with a column, of entries that match there."""
+        found, values = "", []
+        if self.terms:
+            found += " AND d.doc IN (SELECT rowid FROM search_terms WHERE search_terms MATCH ?)"
+            values.append(f"{{{column}}} : ({self.terms})" if column else self.terms)
+        if self.signs:
+            found += " AND d.doc IN (SELECT rowid FROM search_signs WHERE search_signs MATCH ?)"
+            values.append(self.signs)
+        return found, tuple(values)
+
+
+def _narrowing(session: Session, needle: Needle) -> _Narrowing | None:
+    """None if there can be no entry."""
     longest = sorted(needle.terms, key=len, reverse=True)  # likely the rarest
     parts = [quoted(term) for term in longest[:MAX_TERMS]]
+    signs: list[str] = []
     if len(parts) < ENOUGH_TERMS:
         parts += [f"{quoted(char)} *" for char in needle.openers]
+        signs = [quoted(sign) for sign in sorted(needle.signs, key=len, reverse=True)[:MAX_SIGNS]]
         for part in needle.parts:
             words = _words_with(session, part)
             if not words:
                 return None
             if len(words) <= MAX_WORDS:
                 parts.append(f"({any_of(words)})")
-    return " AND ".join(parts)
+    asked = {"search_terms": " AND ".join(parts), "search_signs": " AND ".join(signs)}
+    count = min((_count(session, table, asked[table]) for table in asked if asked[table]), default=MANY)
+    return _Narrowing(asked["search_terms"], asked["search_signs"], count) if count else None
+
+
+def _count(session: Session, table: str, asked: str) -> int:
+    statement = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {MANY})"
+    return int(_rows(session, statement, asked)[0][0])
 
 
 def _words_with(session: Session, part: str) -> list[str]:
     """Words that contain the part, one more than `MAX_WORDS` at most."""
-    if len(part) >= 3:
-        statement = "SELECT word FROM search_word_grams WHERE search_word_grams MATCH ? LIMIT ?"
-        return [row[0] for row in _rows(session, statement, quoted(part), MAX_WORDS + 1)]
-    statement = "SELECT word FROM search_words WHERE instr(word, ?) > 0 LIMIT ?"
-    return [row[0] for row in _rows(session, statement, part, MAX_WORDS + 1)]
-
-
-def _in_order(
-    session: Session, folded: str, narrowing: str, scope: Scope, limit: int, offset: int
-) -> list[tuple[str, int]]:
-    """(id, whether the title contains it) of the entries that may contain the text, in the contract's order."""
-    where, values = _conditions(scope)
-    if narrowing:
-        source = "search_terms f JOIN search_docs d ON d.doc = f.rowid WHERE f.search_terms MATCH ?"
-        values = (narrowing, *values)
-    else:
-        source = "search_docs d WHERE 1"
+    grams = [part] if len(part) < 3 else [part[at : at + 3] for at in range(len(part) - 2)]
     statement = (
-        f"SELECT d.entry_id, instr(d.folded_title, ?) > 0 AS in_title FROM {source} {where} "
-        "ORDER BY d.reuse_count DESC, d.folded_title = ? DESC, in_title DESC, d.updated_at DESC, d.entry_id "
-        "LIMIT ? OFFSET ?"
+        "SELECT w.word FROM search_word_grams g JOIN search_words w ON w.id = g.rowid "
+        "WHERE g.search_word_grams MATCH ? AND instr(w.word, ?) > 0 LIMIT ?"
     )
-    return cast("list[tuple[str, int]]", _rows(session, statement, folded, *values, folded, limit, offset))
+    asked = " AND ".join(map(quoted, dict.fromkeys(grams)))
+    return [row[0] for row in _rows(session, statement, asked, part, MAX_WORDS + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    id: str
+    reused: int
+    in_title: bool
+
+
+def _candidates(
+    session: Session, folded: str, narrowing: _Narrowing, scope: Scope, limit: int
+) -> Iterator[Sequence[_Candidate]]:
+    """Those that may contain the text, in the contract's order, in growing batches.
+
+    What few entries may contain is taken from the index and sorted. What many contain is soon found by walking through
+    the entries in that order; the titles, which come before the contents of the same reuse count, are asked apart.
+    """
+    where, values = _conditions(scope)
+    columns = "SELECT d.entry_id, d.reuse_count, instr(d.folded_title, ?) > 0 AS in_title FROM search_docs d WHERE 1"
+    if narrowing.count < MANY or limit > MANY // 4:
+        narrowed, more = narrowing.conditions()
+        statement = (  # `+`: sorted, not walked
+            f"{columns} {narrowed} {where} ORDER BY +d.reuse_count DESC, d.folded_title = ? DESC, in_title DESC, "
+            "d.updated_at DESC, d.entry_id"
+        )
+        yield from _batched(_stepping(session, statement, folded, *more, *values, folded), limit)
+        return
+    narrowed, more = narrowing.conditions("title")
+    titled = (
+        f"{columns} {narrowed} {where} AND in_title ORDER BY +d.reuse_count DESC, d.folded_title = ? DESC, "
+        "d.updated_at DESC, d.entry_id LIMIT ?"
+    )
+    walked = f"{columns} {where} AND NOT in_title ORDER BY d.reuse_count DESC, d.updated_at DESC, d.entry_id"
+    both = merge(
+        _stepping(session, titled, folded, *more, *values, folded, limit),
+        _stepping(session, walked, folded, *values),
+        key=lambda each: (-each.reused, not each.in_title),
+    )
+    yield from _batched(both, limit)
+
+
+def _stepping(session: Session, statement: str, *values: Any) -> Iterator[_Candidate]:
+    """Rows as they are asked for: the rest is never found."""
+    cursor = _driver(session).execute(statement, values)
+    try:
+        for id, reused, in_title in cursor:
+            yield _Candidate(id, tolerant.number(reused), bool(in_title))
+    finally:
+        cursor.close()
+
+
+def _batched(candidates: Iterator[_Candidate], limit: int) -> Iterator[Sequence[_Candidate]]:
+    size = max(2 * limit, 32)
+    while some := list(islice(candidates, min(size, READ_AT_ONCE))):
+        yield some
+        size *= 4
 
 
 def _contents(session: Session, ids: Sequence[str]) -> dict[str, str]:
@@ -214,10 +283,14 @@ def _conditions(scope: Scope) -> tuple[str, tuple[Any, ...]]:
 
 
 def _rows(session: Session, statement: str, *values: Any) -> list[Any]:
+    return cast("list[Any]", _driver(session).execute(statement, values).fetchall())
+
+
+def _driver(session: Session) -> Any:
     """Straight to the driver: of a search's dozen small questions, each would cost more to wrap than to answer."""
     connection = session.connection().connection.driver_connection
     assert connection is not None
-    return cast("list[Any]", connection.execute(statement, values).fetchall())
+    return connection
 
 
 def _marks(items: Sequence[Any]) -> str:

@@ -350,11 +350,11 @@ def test_a_limit_above_three_is_honoured(library: SearchLibrary) -> None:
 
 def test_a_cap_on_work_makes_the_result_partial_and_more_work_completes_it(library: SearchLibrary) -> None:
     for number in range(30):
-        library.add(f"Entry {number}", "nothing" if number else "an arrow -> here")
-    capped = library.search("->", scan_cap=10)
+        library.add(f"Entry {number}", "dashes -- and an arrow ->" if number else "a long arrow --> here")
+    capped = library.search("-->", scan_cap=10)
     assert capped.partial
-    assert [hit.entry.title for hit in library.search("->", scan_cap=100)] == ["Entry 0"]
-    assert not library.search("->", scan_cap=100).partial
+    assert [hit.entry.title for hit in library.search("-->", scan_cap=100)] == ["Entry 0"]
+    assert not library.search("-->", scan_cap=100).partial
 
 
 def test_an_edit_moves_the_entry_to_its_new_words(library: SearchLibrary) -> None:

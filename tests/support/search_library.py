@@ -38,6 +38,9 @@ class SearchLibrary:
         made = draft(kind=kind, title=title, content=content, tags=tags, project_id=project_id)
         return self.database.run_write(lambda unit: _insert(unit, made, status, reuse))
 
+    def entry(self, id: str) -> Entry:
+        return self.database.run_read(lambda session: entries.get(session, id))
+
     def search(self, query: str, filters: Filters | None = None, *, limit: int = 50, **more: int) -> SearchResult:
         return self.database.run_read(lambda session: search_entries(session, query, filters, limit=limit, **more))
 

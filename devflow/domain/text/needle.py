@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from devflow.domain.text.folding import fold, fold_term
 from devflow.domain.text.scripts import HAN, MARKS
+from devflow.domain.text.signs import sign_terms
 from devflow.domain.text.terms import WORD_MAX, Segment, run_terms, segments
 
 _PIECE = re.compile(rf"[\w{MARKS}]+")
@@ -17,14 +18,15 @@ _HAN = re.compile(f"[{HAN}]")
 class Needle:
     """A trimmed query as the LIKE tier sees it.
 
-    A text whose fold contains `folded` has all `terms`, for each of `parts` a word that contains it, and for each of
-    `openers` a term that begins with it. These are necessary, never sufficient: the text itself decides.
+    A text whose fold contains `folded` has all `terms`, all `signs`, for each of `parts` a word that contains it, and
+    for each of `openers` a term that begins with it. These are necessary, never sufficient: the text itself decides.
     """
 
     folded: str
     terms: tuple[str, ...]
     parts: tuple[str, ...]
     openers: tuple[str, ...]
+    signs: tuple[str, ...]
 
 
 def needle(query: str) -> Needle:
@@ -42,7 +44,14 @@ def needle(query: str) -> Needle:
             whole[fold_term(segment.text)] = None
         else:
             parts |= dict.fromkeys(_word_parts(segment.text))
-    return Needle(fold(trimmed), tuple(t for t in whole if t), tuple(parts), () if whole else tuple(openers))
+    folded = fold(trimmed)
+    return Needle(
+        folded,
+        tuple(t for t in whole if t),
+        tuple(parts),
+        () if whole else tuple(openers),
+        tuple(sign_terms(folded)),
+    )
 
 
 def _han(run: str) -> tuple[list[str], list[str]]:
