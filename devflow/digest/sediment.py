@@ -16,7 +16,7 @@ from devflow.digest import sediment_page as page_of
 from devflow.digest.batch import OVERFLOWS_MAX, Workbench, whole
 from devflow.digest.sediment_page import Former
 from devflow.digest.sediment_summary import Asked, Summary, extractive, summarised
-from devflow.digest.sediment_talk import Talk, read_talk
+from devflow.digest.sediment_talk import Talk, read_rows, talk_of
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import NotFound, ProviderFailed, Refused
 from devflow.domain.ids import now
@@ -82,7 +82,8 @@ class Sediments:
             log.info("no page was written of conversation %s: %s", conversation_id, failure)
 
     async def _write(self, conversation_id: str) -> SedimentedPage:
-        talk = await self._bench.db.read(lambda session: read_talk(session, conversation_id))
+        rows = await self._bench.db.read(lambda session: read_rows(session, conversation_id))
+        talk = await asyncio.to_thread(talk_of, rows)
         base = await self._base(talk)
         root = Path(base.path)
         choice = await self._bench.models.digest_choice()

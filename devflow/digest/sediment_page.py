@@ -78,6 +78,7 @@ def write_sediment(root: Path, talk: Talk, summary: Summary, guard: Path) -> tup
 
     A page that somebody has changed since, or that tells of another branch, stays; a new one is written beside it.
     """
+    output.tidy(root, guard)
     with output.failures(summary.title), one_at_a_time(guard):
         former = former_page(root, talk.conversation.id)
         if former is not None and says_all(former, talk, with_model=bool(summary.model)):

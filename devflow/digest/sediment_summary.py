@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection
@@ -89,7 +90,7 @@ async def summarised(asked: Asked, talk: Talk, templates: Templates) -> Summary:
     """
     problem = ""
     for _ in range(2):
-        request = _request(asked.place, talk, templates, problem)
+        request = await asyncio.to_thread(_request, asked.place, talk, templates, problem)
         text, end = await _answer(asked, request)
         found = parse_note(text)
         if end is FinishReason.LENGTH:

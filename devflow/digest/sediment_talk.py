@@ -58,7 +58,16 @@ class Talk:
         return language_of("\n".join(self.questions))
 
 
-def read_talk(session: Session, conversation_id: str) -> Talk:
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What the database has of a conversation: its active path, and the pages that its runs were given."""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+    given: tuple[UsedPage, ...]
+
+
+def read_rows(session: Session, conversation_id: str) -> Rows:
     """Raises `Refused` while it is being answered, or where nothing is answered yet."""
     conversation = conversations.get(session, conversation_id)
     if runs.open_run(session, conversation_id) is not None:
@@ -67,18 +76,23 @@ def read_talk(session: Session, conversation_id: str) -> Talk:
             N_("Wait for the end of the answer, or stop it, then try again."),
         )
     messages = conversations.path_to(session, conversation.leaf_id)
-    told = [each for each in messages if each.content.strip() and each.state is not MessageState.STREAMING]
-    if not any(each.role is Role.ASSISTANT for each in told):
+    if not any(each.role is Role.ASSISTANT for each in _told(messages)):
         raise Refused(
             N_("There is no answer yet: nothing is settled that could be written down."),
             N_("Ask a question first."),
         )
+    return Rows(conversation, messages, _given(session, conversation_id, messages))
+
+
+def talk_of(rows: Rows) -> Talk:
+    """Finds and replaces secrets, which takes its time: run it on a thread that is not the store's."""
+    told = _told(rows.messages)
     return Talk(
-        conversation=conversation,
+        conversation=rows.conversation,
         said=tuple(_said(each) for each in told),
-        ids=frozenset(each.id for each in messages),
+        ids=frozenset(each.id for each in rows.messages),
         until=told[-1].id,
-        pages=_pages(session, conversation_id, messages),
+        pages=_named_first(rows),
     )
 
 
@@ -121,7 +135,11 @@ def _said(message: Message) -> Said:
     return Said(message.role, text, message.created_at, message.state is MessageState.PARTIAL)
 
 
-def _pages(session: Session, conversation_id: str, messages: Sequence[Message]) -> tuple[UsedPage, ...]:
+def _told(messages: Sequence[Message]) -> list[Message]:
+    return [each for each in messages if each.content.strip() and each.state is not MessageState.STREAMING]
+
+
+def _given(session: Session, conversation_id: str, messages: Sequence[Message]) -> tuple[UsedPage, ...]:
     """What the receipts of these runs gave, each page once."""
     of_path = {message.run_id for message in messages if message.run_id is not None}
     given: dict[str, UsedPage] = {}
@@ -129,6 +147,11 @@ def _pages(session: Session, conversation_id: str, messages: Sequence[Message]) 
         if isinstance(receipt.pages, Injected):
             for item in receipt.pages.items:
                 given.setdefault(item.ref, UsedPage(item.ref, " ".join(item.title.split())))
-    named = [path for each in messages if each.role is Role.ASSISTANT for path in named_pages(each.content)]
+    return tuple(given.values())
+
+
+def _named_first(rows: Rows) -> tuple[UsedPage, ...]:
+    given = {page.path: page for page in rows.given}
+    named = [path for each in rows.messages if each.role is Role.ASSISTANT for path in named_pages(each.content)]
     first = [path for path in dict.fromkeys(named) if path in given]
     return tuple(given[path] for path in (*first, *(path for path in given if path not in first)))

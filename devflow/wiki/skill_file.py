@@ -43,7 +43,8 @@ class UnusableSkill(UserFacing):
 
 @dataclass(frozen=True, slots=True)
 class SkillText:
-    """A skill with its instructions, as they stand in the file."""
+    """A skill with its instructions as they stand in the file, hidden characters spelled out: what the model reads can
+    be seen by whoever looks at it."""
 
     skill: Skill
     instructions: str
@@ -67,7 +68,7 @@ def read_skill(folder: Path, source: SkillSource, inside: Sequence[Path]) -> Ski
             N_("Write them into its {file}, below the second line of dashes."),
             **_of(skill),
         )
-    return SkillText(Skill(name, _within(description), file.parent, source), body.strip())
+    return SkillText(Skill(name, _within(description), file.parent, source), with_hidden_shown(body.strip()))
 
 
 def _real_file(folder: Path, inside: Sequence[Path]) -> Path:

@@ -273,6 +273,28 @@ async def test_a_sessions_folder_that_leads_out_is_not_written_to(desk: Desk, tm
     assert list(outside.iterdir()) == []
 
 
+async def test_what_a_kill_left_half_written_is_removed(desk: Desk) -> None:
+    talk = await desk.talk(("写锁怎么取？", "立即取。"))
+    (desk.root / SESSIONS / ".half.md.devflow-new").write_text("# half", encoding="utf-8")
+    desk.server.script(NOTE)
+    await desk.core.sediments.write(talk.id)
+    assert not list(desk.root.rglob("*.devflow-new"))
+
+
+async def test_closing_while_a_model_is_asked_writes_nothing(home: Path, desk: Desk) -> None:
+    talk = await desk.talk(("写锁怎么取？", "立即取。"))
+    gate = Gate()
+    desk.server.script(Turn(["# 写锁", gate, "\n\n摘要。"]))
+    before = desk.files()
+    async with opened(app_paths(home)) as other:
+        asked = asyncio.create_task(other.sediments.write(talk.id))
+        await asyncio.to_thread(gate.wait_reached)
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    gate.open()
+    assert desk.files() == before
+
+
 # again --------------------------------------------------------------------------------------------------------------
 
 
