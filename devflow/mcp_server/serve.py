@@ -36,7 +36,8 @@ Context = ServerRequestContext[Any, Any]
 def serve(paths: AppPaths, source: BinaryIO, sink: BinaryIO, *, client: str | None, right: Right) -> None:
     """Serve one client; returns when it has gone."""
     gc.enable()
-    asyncio.run(_serve(paths, source, sink, client, right))
+    with sink:
+        asyncio.run(_serve(paths, source, sink, client, right))
 
 
 async def _serve(paths: AppPaths, source: BinaryIO, sink: BinaryIO, client: str | None, right: Right) -> None:

@@ -176,7 +176,7 @@ def _write_all(sink: BinaryIO, data: bytes) -> None:
 
 def _read_lines(source: BinaryIO, lines: asyncio.Queue[bytes | None], loop: asyncio.AbstractEventLoop) -> None:
     """Hand on line by line until the input ends; of one that is too long, its head and its tail."""
-    with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+    with source, contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
         while line := _line(source):
             asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
         asyncio.run_coroutine_threadsafe(lines.put(None), loop).result()
