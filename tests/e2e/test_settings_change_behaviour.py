@@ -1,12 +1,17 @@
 """Every field of `KnowledgeConfig` that the dialog shows changes what happens, at once and after a restart (KP-1)."""
 
+from pathlib import Path
 from typing import Any
 
 from devflow.domain.config import TriggerMode
 from devflow.extraction.service import Phase
+from devflow.ui.dialogs.digest import DigestDialog
 from tests.e2e.conftest import Start
+from tests.fakes.digest_server import DigestServer
 from tests.fakes.openai_server import OpenAIServer
 from tests.support import hands
+from tests.support.digests import articles
+from tests.support.pages import write
 from tests.support.person import Person
 from tests.support.settings import settings
 
@@ -111,6 +116,32 @@ async def test_with_injection_off_no_entry_reaches_the_server(start: Start, serv
         assert TITLE in await _system_prompt(person, server)
 
 
+async def test_the_digest_role_decides_which_model_reads_files(start: Start, tmp_path: Path) -> None:
+    files = articles(tmp_path / "texts", 3)
+    with DigestServer(models=["chatty", "reader"]) as server:
+        async with start() as person:
+            await person.connect_by_service(server)
+            base = await person.core.bases.initialise(write(tmp_path / "notes", {"raw/.keep": ""}), "Notes.")
+            await person.core.bases.use(base.id)
+            await _turns_to_the_wiki(person)
+            await _digests(person, files[0], told="chatty")
+            async with settings(person) as dialog:
+                assert dialog.choices("digestModel") == ["Same as chat", "chatty", "reader"]
+                assert dialog.choice("digestModel") == "Same as chat"
+                await dialog.chooses("digestModel", "reader")
+                assert dialog.foot == "1 unsaved"
+                await dialog.saves()
+            await _digests(person, files[1], told="reader")
+
+        async with start() as person:
+            await _turns_to_the_wiki(person)
+            await _digests(person, files[2], told="reader")
+            async with settings(person) as dialog:
+                assert dialog.choice("digestModel") == "reader"
+                assert dialog.choice("mainModel") == "chatty"
+        assert [request.body["model"] for request in server.digests] == ["chatty", "reader", "reader"]
+
+
 async def test_what_is_cancelled_changes_nothing_and_what_is_not_built_is_absent(start: Start) -> None:
     async with start() as person:
         before = await person.core.knowledge.knowledge_get_config()
@@ -118,13 +149,33 @@ async def test_what_is_cancelled_changes_nothing_and_what_is_not_built_is_absent
             await person.clicks("autoExtract")
             await person.clicks("autoInject")
             assert dialog.foot == "2 unsaved"
-            for name in ("vectorEnabled", "embeddingProvider", "embeddingModel", "settingsExternal", "digestModel"):
+            for name in ("vectorEnabled", "embeddingProvider", "embeddingModel", "settingsExternal"):
                 assert dialog.dialog.findChild(object, name) is None
             await dialog.cancels()
         assert await person.core.knowledge.knowledge_get_config() == before
         async with settings(person, "Knowledge") as dialog:
             assert dialog.is_on("autoExtract")
             assert dialog.foot == "Nothing to save"
+
+
+async def _turns_to_the_wiki(person: Person) -> None:
+    await person.goes_to("Knowledge")
+    await person.until(lambda: hands.visible("sideWiki"), "the two sides")
+    await person.clicks("sideWiki")
+    await person.finds("digestButton")
+
+
+async def _digests(person: Person, file: Path, *, told: str) -> None:
+    """Through the dialog, which names the model that will read; the file is dropped on it."""
+    await person.clicks("digestButton")
+    dialog = await person.finds("digestDialog")
+    assert isinstance(dialog, DigestDialog)
+    await person.sees(f"{told} · Scripted", on="digestDialog")
+    dialog.add([file])
+    await person.clicks("startDigestButton")
+    await person.misses("digestDialog")
+    await person.sees("1 of 1 file", on="digestCard")
+    await person.clicks("dismissDigestButton")
 
 
 async def _talk(person: Person, server: OpenAIServer, *, turns: int) -> None:

@@ -218,6 +218,14 @@ async def test_an_empty_base_offers_to_digest(desk: Desk, dialogs: ScriptedDialo
 
 
 @at_the_desk
+async def test_a_fresh_base_whose_pages_are_templates_offers_to_digest(desk: Desk, tmp_path: Path) -> None:
+    await base_in(desk, tmp_path / "notes")
+    await eventually(lambda: hands.visible("digestEmptyButton"))
+    hands.click_row("pageList", "Purpose")
+    await eventually(lambda: desk.wiki.detail.title.isVisible() and not hands.visible("digestEmptyButton"))
+
+
+@at_the_desk
 async def test_without_a_base_there_is_nothing_to_digest_into(desk: Desk) -> None:
     desk.desktop.window.show_page("knowledge")
     await desk.knowledge.ready

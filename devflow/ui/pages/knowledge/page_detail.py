@@ -52,6 +52,7 @@ class PageDetail(Pane):
         self.digest.setObjectName("digestButton")
         self.digest.setToolTip(t("Have pages written about files"))
         self.digest.clicked.connect(self.digest_wanted)
+        self.digest.hide()  # until a base is known
         self.nothing = EmptyState(ctx, "book", "")
         self.nothing.setObjectName("wikiEmpty")
         self.card = DigestCard(ctx)

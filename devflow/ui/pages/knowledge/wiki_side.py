@@ -32,6 +32,7 @@ from devflow.ui.pages.knowledge.page_detail import PageDetail
 from devflow.ui.pages.knowledge.page_pane import PagePane
 from devflow.ui.pages.knowledge.side_switch import SideSwitch
 from devflow.ui.widgets import HairlineSplitter
+from devflow.wiki.layout import is_meta
 from devflow.wiki.registry import is_there
 from devflow.wiki.walking import walk
 
@@ -196,14 +197,15 @@ class WikiSide(QWidget):
         if (base, path) != (self._base, self._path):
             return
         t = self._ctx.t
-        if shown is not None:
-            self.detail.show_page(shown)
-        elif path is not None:
-            self.detail.show_nothing(t("This page is gone"), t("{path} is not in the folder any more.", path=path))
-        elif self._listing is not None and not self._listing.all_pages:
+        blank = shown is None or not (shown.text.strip() or shown.page.problem)
+        if blank and self._listing is not None and all(is_meta(page.path) for page in self._listing.all_pages):
             self.detail.show_nothing(
                 t("No pages yet"), t("Digest files: the model writes one page about each of them."), digest=True
             )
+        elif shown is not None:
+            self.detail.show_page(shown)
+        elif path is not None:
+            self.detail.show_nothing(t("This page is gone"), t("{path} is not in the folder any more.", path=path))
         else:
             self.detail.show_nothing(t("No page chosen"), "")
 
