@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from devflow.domain.text import terms
+from devflow.domain.text.pieces import pieces
 
 log = logging.getLogger(__name__)
 
@@ -237,7 +238,7 @@ def _values(row: PageRow) -> tuple[object, ...]:
 
 
 def _stream(text: str) -> str:
-    return " ".join(terms(text))
+    return " ".join(" ".join(terms(piece)) for piece in pieces(text))
 
 
 def _quoted(term: str) -> str:

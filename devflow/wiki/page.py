@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from devflow.domain.text.pieces import lines
 from devflow.wiki import layout
 
 Origin = Literal["", "digest", "sediment", "init"]
@@ -15,12 +16,13 @@ Origin = Literal["", "digest", "sediment", "init"]
 
 TITLE_MAX = 200
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"^([A-Za-z_][\w-]*):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+LINE_MAX = 1_000
+"""Characters of a line that are looked at for a title or a field: one line may be as long as its page."""
+FRONT_MAX = 64_000
+"""Characters of front matter whose fields are read."""
+
+_KEY = re.compile(r"[A-Za-z_][\w-]*")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FIRST_LEVEL = re.compile(r"^ {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
-_UNDERLINE = re.compile(r"^ {0,3}=+[ \t]*$")
 _EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
@@ -51,12 +53,11 @@ def read(path: str, text: str) -> Text:
     """Take a page apart. The title is the front matter's, else the first real H1, else the file's name."""
     front, rest = _front_matter(text)
     content = without_comments(rest).strip("\n")
-    lines = list(_outside_fences(content))
-    title = front.get("title", "") or _first_heading(lines) or layout.stem(path)
+    title = front.get("title", "") or _first_heading(_outside_fences(content)) or layout.stem(path)
     return Text(
-        title=" ".join(title.split())[:TITLE_MAX],
+        title=_title(title),
         content=content,
-        is_bare=not any(line.strip() and not _HEADING.match(line) for line in content.split("\n")),
+        is_bare=not any(line.strip() and not _level(line) for line in lines(content)),
         fields=front,
     )
 
@@ -64,11 +65,10 @@ def read(path: str, text: str) -> Text:
 def without_title(content: str, title: str) -> str:
     """The content without the heading that is its title, where it begins with that: for a page under its title."""
     first, _, rest = content.lstrip("\n").partition("\n")
-    found = _FIRST_LEVEL.match(first)
-    if found is not None and " ".join(_plain(found[1]).split())[:TITLE_MAX] == title:
+    if _level(first) == 1 and _title(_plain(_heading(first))) == title:
         return rest.lstrip("\n")
     below, _, after = rest.partition("\n")
-    if first.strip() and _UNDERLINE.match(below) and " ".join(_plain(first).split())[:TITLE_MAX] == title:
+    if first.strip() and _underlines(below) and _title(_plain(first)) == title:
         return after.lstrip("\n")
     return content
 
@@ -83,7 +83,7 @@ def without_comments(text: str) -> str:
     out: list[str] = []
     inside = False
     fence = ""
-    for line in text.split("\n"):
+    for line in lines(text):
         if not inside:
             fence = _fence_after(line, fence)
             if fence:
@@ -97,10 +97,24 @@ def without_comments(text: str) -> str:
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
     """Plain `key: value` lines only; whatever is more than that is left unread, and a broken block is content."""
-    found = _FRONT_MATTER.match(text)
-    if found is None:
+    first = text.find("\n")
+    if first < 0 or text[:first].rstrip(" \t") != "---":
         return {}, text
-    return {key.lower(): _unquoted(value) for key, value in _FIELD.findall(found[1])}, text[found.end() :]
+    at = first + 1
+    for line in lines(text[at:]):
+        if line.rstrip(" \t") in ("---", "..."):
+            return _fields(text[first + 1 : min(at, first + FRONT_MAX)]), text[at + len(line) + 1 :]
+        at += len(line) + 1
+    return {}, text
+
+
+def _fields(front: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for line in front.split("\n"):
+        key, found, value = line.partition(":")
+        if found and _KEY.fullmatch(key):
+            fields[key.lower()] = _unquoted(value[:LINE_MAX].strip(" \t"))
+    return fields
 
 
 def _unquoted(value: str) -> str:
@@ -112,7 +126,7 @@ def _unquoted(value: str) -> str:
 
 def _outside_fences(text: str) -> Iterator[str]:
     fence = ""
-    for line in text.split("\n"):
+    for line in lines(text):
         before = fence
         fence = _fence_after(line, fence)
         if not fence and not before:
@@ -128,29 +142,56 @@ def _fence_after(line: str, fence: str) -> str:
     return "" if closes else fence
 
 
-def _first_heading(lines: list[str]) -> str:
-    for number, line in enumerate(lines):
-        found = _FIRST_LEVEL.match(line)
-        if found is not None and found[1].strip():
-            return _plain(found[1])
-        below = lines[number + 1] if number + 1 < len(lines) else ""
-        if line.strip() and _UNDERLINE.match(below) and not _HEADING.match(line):
-            return _plain(line)
+def _first_heading(text: Iterator[str]) -> str:
+    above = ""
+    for line in text:
+        if above.strip() and _underlines(line) and not _level(above):
+            return _plain(above)
+        if _level(line) == 1 and (found := _heading(line)):
+            return _plain(found)
+        above = line
     return ""
 
 
+def _level(line: str) -> int:
+    """1 to 6 for a heading with marks before it, else 0."""
+    bare = line.lstrip(" ")
+    rest = bare.lstrip("#")
+    level = len(bare) - len(rest)
+    return level if len(line) - len(bare) <= 3 and 1 <= level <= 6 and rest[:1] in ("", " ", "\t") else 0
+
+
+def _heading(line: str) -> str:
+    """A heading's words, without the marks around them."""
+    words = line[:LINE_MAX].lstrip(" ").lstrip("#").strip(" \t")
+    bare = words.rstrip("#")
+    return bare.rstrip(" \t") if not bare or bare[-1] in " \t" else words
+
+
+def _underlines(line: str) -> bool:
+    """Whether the line makes a heading of the one above it."""
+    bare = line.lstrip(" ")
+    return bare.startswith("=") and len(line) - len(bare) <= 3 and not bare.rstrip(" \t").strip("=")
+
+
 def _plain(text: str) -> str:
-    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text)).strip()
+    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text[:LINE_MAX])).strip()
+
+
+def _title(text: str) -> str:
+    return " ".join(text.split())[:TITLE_MAX]
 
 
 def _strip(line: str, *, inside: bool) -> tuple[str, bool]:
-    kept = ""
-    while line:
-        if inside:
-            _, found, line = line.partition("-->")
-            inside = not found
-        else:
-            before, found, line = line.partition("<!--")
-            kept += before
-            inside = bool(found)
-    return kept, inside
+    """The line without what stands in comments, and whether one is open at its end."""
+    kept: list[str] = []
+    at = 0
+    while at < len(line):
+        end = line.find("-->" if inside else "<!--", at)
+        if not inside:
+            kept.append(line[at:] if end < 0 else line[at:end])
+        if end < 0:
+            break
+        at = end + (3 if inside else 4)
+        inside = not inside
+    return "".join(kept), inside
