@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from devflow.knowledge.acts import Actor
-from tests.shots import mcp
+from tests.shots import digest, mcp
 from tests.shots.chat import always_allow, chat_approval, chat_stopped, chat_streaming
 from tests.shots.commands import chat_command, chat_command_running, chat_shell
 from tests.shots.library import editor, inbox, inbox_rejected, library, library_search, put_away
@@ -86,6 +86,9 @@ SCENES: tuple[Scene, ...] = (
     Scene("chat-mcp", mcp.card),
     Scene("wiki", wiki),
     Scene("wiki-search", wiki_search),
+    Scene("digest-dialog", digest.dialog),
+    Scene("digest-running", digest.running),
+    Scene("digest-done", digest.done),
     Scene("chat-completion", chat_completion),
     Scene("chat-pages", chat_pages),
 )
