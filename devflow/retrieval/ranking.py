@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import log
 
 from devflow.domain.knowledge import Entry
@@ -24,6 +24,11 @@ from devflow.store.search_lookup import Scope
 
 READ = 24
 """So many candidates are read and ordered anew; those below keep the index's order."""
+POSTINGS = 6_000
+"""About so many places of terms are ranked by the index for one query: some two microseconds each. Rare terms come
+first; common ones must then stand together."""
+ENOUGH_POSTINGS, PAIRED_TERMS = 300, 4
+"""Where rare terms find fewer, entries in which two of so many common ones meet are candidates too."""
 USED_TERMS = 32
 ASKED_TERMS = 10
 INDEX_SHARE = 0.6
@@ -109,12 +114,36 @@ def telling_terms(weighed: Sequence[Weighed]) -> list[str]:
     return [w.term.text for w in heaviest]
 
 
+def alternatives(weighed: Sequence[Weighed], total: int) -> list[tuple[str, ...]]:
+    """What makes a candidate: one of these, each a term or terms that stand in one entry together.
+
+    In a large library common terms alone would have a good part of it ranked, to find what a few of them decide.
+    """
+    counts = {w.term.text: w.count for w in weighed}
+    rarest = sorted(telling_terms(weighed), key=lambda term: counts[term])
+    found: list[tuple[str, ...]] = []
+    left = POSTINGS
+    while rarest and counts[rarest[0]] <= left:
+        left -= counts[rarest[0]]
+        found.append((rarest.pop(0),))
+    if POSTINGS - left < ENOUGH_POSTINGS:
+        left = POSTINGS // 2
+        for first, second in combinations(rarest[:PAIRED_TERMS], 2):
+            together = counts[first] * counts[second] // max(total, 1)
+            if together <= left:
+                left -= together
+                found.append((first, second))
+    if not found and rarest:
+        found.append(tuple(rarest))
+    return found
+
+
 def rank(session: Session, query: Query, weighed: Sequence[Weighed], scope: Scope, limit: int) -> list[Ranked]:
     """The best `limit` entries by terms, best first."""
-    telling = telling_terms(weighed)
-    if not telling:
+    asked = alternatives(weighed, search_lookup.size(session))
+    if not asked:
         return []
-    found = search_lookup.matching(session, telling, scope, max(limit, READ))
+    found = search_lookup.matching(session, asked, scope, max(limit, READ))
     head, tail = found[:READ], found[READ:]
     texts = search_lookup.texts(session, [id for id, _, _ in head])
     ranked = reread([(Fields(*texts[id]), id, score, reused) for id, score, reused in head], query, weighed)

@@ -103,14 +103,17 @@ def size(session: Session) -> int:
     return int(_rows(session, "SELECT coalesce(max(doc), 0) FROM search_docs")[0][0]) or 1
 
 
-def matching(session: Session, terms: Sequence[str], scope: Scope, limit: int) -> list[tuple[str, float, int]]:
-    """(id, BM25, reuse count) of the best entries that have any of the terms; higher is better."""
+def matching(
+    session: Session, alternatives: Iterable[Sequence[str]], scope: Scope, limit: int
+) -> list[tuple[str, float, int]]:
+    """(id, BM25, reuse count) of the best entries that have all terms of any alternative; higher is better."""
+    asked = " OR ".join(f"({' AND '.join(map(quoted, terms))})" for terms in alternatives)
     where, values = _conditions(scope)
     statement = (
         "SELECT d.entry_id, -f.rank, d.reuse_count FROM search_terms f JOIN search_docs d ON d.doc = f.rowid "
         f"WHERE f.search_terms MATCH ? {where} ORDER BY f.rank LIMIT ?"
     )
-    found = _rows(session, statement, any_of(terms), *values, limit)
+    found = _rows(session, statement, asked, *values, limit)
     return [(id, rank, tolerant.number(reused)) for id, rank, reused in found]
 
 
