@@ -112,6 +112,8 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
         output.value({**report, "problem": problem, "events": events})
     else:
         _say_sources(output, report)
+        if run.skill is not None and run.choice == OFFLINE:
+            output.note(output.t("The offline assistant does not follow skills; a model does."))
     if failure is not None:
         raise failure
     return 0

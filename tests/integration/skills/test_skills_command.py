@@ -61,6 +61,13 @@ async def test_a_question_is_asked_with_a_skill(home: Path, server: OpenAIServer
     assert server.requests[0].last_user == "Look at this."
 
 
+def test_without_a_model_it_is_said_that_nobody_follows_the_skill(home: Path) -> None:
+    skill(home / "skills", "review")
+    asked = devflow(home, "ask", "--skill", "review", "Look at this.")
+    assert asked.code == 0
+    assert "does not follow skills" in asked.err
+
+
 async def test_a_skill_that_is_not_there_makes_no_conversation(home: Path) -> None:
     asked = devflow(home, "ask", "--skill", "nope", "Look at this.")
     assert (asked.code, asked.out) == (1, "")
