@@ -128,9 +128,25 @@ def _folders(place: _Place, broken: list[BrokenSkill]) -> Iterator[Path]:
         )
         broken.append(BrokenSkill(place.folder, place.source, problem))
         return
+    if len(names) > FOLDERS_MAX:
+        problem = UnusableSkill(
+            N_("Only the first {limit} folders of {path} are looked at."), "", limit=FOLDERS_MAX, path=str(place.folder)
+        )
+        broken.append(BrokenSkill(place.folder, place.source, problem))
     for name in names[:FOLDERS_MAX]:
-        if os.path.lexists(place.folder / name / FILE):
+        if _may_be_skill(place.folder / name / FILE):
             yield place.folder / name
+
+
+def _may_be_skill(file: Path) -> bool:
+    """One that cannot be looked at may be; reading it says why it cannot be used."""
+    try:
+        os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def readable_folder(skill: Skill, project: Path | str | None) -> str:

@@ -8,7 +8,7 @@ import pytest
 from devflow.domain.errors import InvalidInput, UserFacing
 from devflow.domain.skill import FoundSkills, SkillSource
 from devflow.wiki.skill_file import FILE_MAX, UnusableSkill
-from devflow.wiki.skills import Skills, readable_folder
+from devflow.wiki.skills import FOLDERS_MAX, Skills, readable_folder
 from tests.integration.skills.conftest import BODY, skill
 
 
@@ -202,6 +202,14 @@ async def test_a_link_that_leads_nowhere_and_a_pipe_are_said_and_hang_nothing(pl
     assert "cannot be read" in said["nowhere"]
     assert "is no file" in said["folder"]
     assert "is no file" in said.get("pipe", "is no file")
+
+
+async def test_of_very_many_folders_the_first_ones_count_and_it_is_said(places: Places) -> None:
+    for number in range(FOLDERS_MAX + 1):
+        skill(places.own, f"number-{number:04}")
+    found = await places.found()
+    assert len(found.skills) == FOLDERS_MAX
+    assert "Only the first 500 folders" in await places.problem()
 
 
 async def test_folders_without_a_skill_and_hidden_ones_are_passed_over(places: Places) -> None:
