@@ -32,6 +32,7 @@ class Digests:
         self._is_alive = is_alive
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ended_by: dict[str, DatabaseProblem] = {}
+        self._taking: set[str] = set()
 
     async def start(
         self,
@@ -115,8 +116,12 @@ class Digests:
         return batch_id in self._tasks
 
     def is_cut_off(self, batch: DigestBatch) -> bool:
-        """Whether it ended with its process, and can be resumed."""
-        return batch.state is BatchState.RUNNING and not self._is_alive(batch.owner)
+        """Whether it ended with its process or by the database's trouble, and can be resumed."""
+        return batch.state is BatchState.RUNNING and batch.id not in self._tasks and not self._is_at_it(batch.owner)
+
+    def why_cut_off(self, batch_id: str) -> DatabaseProblem | None:
+        """The trouble of the database that ended it in this process."""
+        return self._ended_by.get(batch_id)
 
     async def close(self) -> None:
         """Stop what runs; the batches stay as ones that were cut off."""
@@ -130,17 +135,31 @@ class Digests:
 
     # helpers -------------------------------------------------------------------------------------------------------
 
+    def _is_at_it(self, owner: str | None) -> bool:
+        """Whether another process that lives carries it out; what runs here is in `_tasks`."""
+        return owner != self._bench.owner and self._is_alive(owner)
+
     async def _again(self, batch_id: str, *states: FileState, only: Collection[str] | None = None) -> DigestBatch:
+        if batch_id in self._tasks or batch_id in self._taking:
+            raise _runs_already()
+        self._taking.add(batch_id)
+        try:
+            return await self._take(batch_id, states, only)
+        finally:
+            self._taking.discard(batch_id)
+
+    async def _take(self, batch_id: str, states: Collection[FileState], only: Collection[str] | None) -> DigestBatch:
         before = await self.status(batch_id)
         base = await self._bases.get(before.kb_id)
         files = [Path(file.path) for file in before.files]
         await asyncio.to_thread(validate_batch, Path(base.path), files, before.concurrency)
         choice = await self._choice()
         batch = await self._db.write(
-            lambda unit: rows.take(unit, batch_id, self._bench.owner, self._is_alive, choice, states, only)
+            lambda unit: rows.take(unit, batch_id, self._bench.owner, self._is_at_it, choice, states, only)
         )
         if batch is None:
-            raise Refused(N_("This digest is running already."), N_("Wait for its end, or cancel it first."))
+            raise _runs_already()
+        self._ended_by.pop(batch_id, None)
         return self._launch(base, batch)
 
     async def _choice(self) -> ModelChoice:
@@ -170,6 +189,8 @@ class Digests:
         except DatabaseProblem as problem:
             log.warning("digest %s was cut off: %s", batch.id, problem)
             self._ended_by[batch.id] = problem
+            self._tasks.pop(batch.id, None)
+            self._tell(batch)
         finally:
             if self._tasks.get(batch.id) is task:
                 del self._tasks[batch.id]
@@ -181,3 +202,7 @@ class Digests:
 
     def _tell(self, batch: DigestBatch) -> None:
         self._bench.hub.publish(DigestChanged(batch.id, batch.state))
+
+
+def _runs_already() -> Refused:
+    return Refused(N_("This digest is running already."), N_("Wait for its end, or cancel it first."))

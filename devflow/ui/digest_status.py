@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from devflow.domain.digest import BatchState
+from devflow.domain.errors import UserFacing
 from devflow.ui.context import UiContext
 from devflow.ui.models.digests import Digest, DigestWatch
 
@@ -18,7 +19,12 @@ class DigestStatus(QObject):
         self._watch = DigestWatch.of(ctx)
         self._watch.listed.connect(self._say)
         self._watch.moved.connect(self._moved)
+        self._watch.troubled.connect(self._cut_off)
         self._say()
+
+    def _cut_off(self, problem: UserFacing) -> None:
+        t = self._ctx.t
+        self._ctx.shell.notify(" ".join(part for part in (problem.render(t), problem.render_hint(t)) if part))
 
     def _moved(self, _batch_id: str, _file_ids: object) -> None:
         self._say()

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from devflow.domain.digest import BatchState, DigestBatch, DigestFile, FileState
+from devflow.domain.errors import NotFound
 from devflow.domain.events import DigestChanged, DigestStep
 from devflow.ui.context import UiContext
 from devflow.ui.models.refresh import Refresher
@@ -83,6 +84,8 @@ class DigestWatch(QObject):
     moved = Signal(str, object)
     page_written = Signal(str)
     """The id of the knowledge base that has a new page."""
+    troubled = Signal(object)
+    """The `DatabaseProblem` that cut a digest off."""
 
     def __init__(self, ctx: UiContext) -> None:
         super().__init__(ctx.events)
@@ -203,12 +206,8 @@ class DigestWatch(QObject):
         self._whole, self._files, self._steps = set(), {}, {}
         written: set[str] = set()
         for batch_id in whole:
-            before = self._digests.get(batch_id)
-            done = before.count(FileState.DONE) if before is not None else 0
-            self._take(await self._services.digests.status(batch_id))
-            after = self._digests.get(batch_id)
-            if after is not None and after.count(FileState.DONE) > done:
-                written.add(after.batch.kb_id)
+            if await self._read_whole(batch_id):
+                written.add(self._digests[batch_id].batch.kb_id)
         for batch_id, ids in files.items():
             digest = self._digests.get(batch_id)
             if digest is None or batch_id in whole:
@@ -223,6 +222,21 @@ class DigestWatch(QObject):
             self.moved.emit(batch_id, frozenset(files.get(batch_id, set()) | steps.get(batch_id, set())))
         for kb_id in written:
             self.page_written.emit(kb_id)
+
+    async def _read_whole(self, batch_id: str) -> bool:
+        """Whether it has written pages since it was read last."""
+        before = self._digests.get(batch_id)
+        done, ran = (before.count(FileState.DONE), before.running) if before is not None else (0, False)
+        try:
+            self._take(await self._services.digests.status(batch_id))
+        except NotFound:
+            self._digests.pop(batch_id, None)  # its base was removed
+        after = self._digests.get(batch_id)
+        if after is None:
+            return False
+        if ran and after.cut_off and (problem := self._services.digests.why_cut_off(batch_id)) is not None:
+            self.troubled.emit(problem)
+        return after.count(FileState.DONE) > done
 
     def _take(self, batch: DigestBatch) -> None:
         """Keep what runs, was cut off, or was followed to its end; an old one that only ended elsewhere is not news."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 from pathlib import Path
 
+import pytest
+from sqlalchemy.orm import Session
+
 from devflow.digest.choosing import LeftOut, found_files, look_at, sha256_of
 from devflow.domain.digest import BatchState, Doing, FileState
+from devflow.domain.errors import DatabaseProblem, Refused
 from devflow.domain.events import DigestStep, Event
-from tests.fakes.digest_server import DigestServer
+from tests.fakes.digest_server import DigestServer, page_for
 from tests.fakes.openai_server import Gate, Request, Turn
 from tests.integration.digest.conftest import Desks, states
 
@@ -139,3 +144,30 @@ def test_a_file_that_was_named_says_why_it_cannot_be_digested(tmp_path: Path) ->
         LeftOut.GONE,
     ]
     assert sha256_of(tmp_path / "gone.md") == ""
+
+
+@pytest.mark.expects_log
+async def test_a_digest_that_the_database_cut_off_can_be_resumed_here(desk: Desks) -> None:
+    gate = Gate()
+    with DigestServer(lambda request, name, before: Turn([gate, page_for(f"{name}\n正文")])) as server:
+        async with desk(server) as at:
+            batch = await at.digests.start(at.base.id, [at.raw("a.md", ARTICLE), at.raw("b.md", "# 乙\n\n乙")])
+            await asyncio.to_thread(gate.wait_reached)
+            await at.core.db.read(functools.partial(_query_only, on=True))
+            gate.open()
+            with pytest.raises(DatabaseProblem):
+                await at.digests.wait(batch.id)
+            cut_off = await at.digests.status(batch.id)
+            assert at.digests.is_cut_off(cut_off)
+            assert not at.digests.is_here(batch.id)
+            await at.core.db.read(functools.partial(_query_only, on=False))
+            await at.digests.resume(batch.id)
+            with pytest.raises(Refused):
+                await at.digests.resume(batch.id)
+            batch = await at.digests.wait(batch.id)
+            assert states(batch) == [FileState.DONE] * 2
+
+
+def _query_only(session: Session, *, on: bool) -> None:
+    """Let the database refuse every write, as a full disk does."""
+    session.connection().exec_driver_sql(f"PRAGMA query_only = {int(on)}")

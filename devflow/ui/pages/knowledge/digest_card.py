@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.digest import BatchState, DigestBatch, FileState
@@ -18,6 +18,8 @@ from devflow.ui.widgets.entry_parts import Link
 
 ROWS_MAX, ROWS_MIN = 5, 2
 HEAD = 40
+ROOMY, SPARSE = 560, 460
+"""px: below the first the head says less, below the second it leaves its title out."""
 _MANY = 8
 """From so many files on the failed ones can be shown alone."""
 
@@ -39,6 +41,7 @@ class DigestCard(QWidget):
         t = ctx.t
         self.model = DigestFileModel(t, self)
         self.list = DigestFileList(ctx, self.model)
+        self.title = Label(t("Batch digest"), "section")
         self.counts = ElidedLabel(ctx, "", role="small", color="text-muted")
         self.tokens = Label("", "small", "muted")
         self.line = _ProgressLine(ctx)
@@ -68,6 +71,12 @@ class DigestCard(QWidget):
         if rows != self._rows_max:
             self._rows_max = rows
             self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        digest = self._digest
+        if digest is not None:
+            self._say(digest)
 
     # showing
 
@@ -120,7 +129,9 @@ class DigestCard(QWidget):
         some = digest.failed >= (2 if digest.running else 1)  # while it runs, one has its own link in the row
         self.retry.setVisible(some and mine and not digest.cut_off)
         self.dismiss.setVisible(over)
-        self.failed_only.setVisible(some and len(digest.files) >= _MANY)
+        self.failed_only.setVisible(some and len(digest.files) >= _MANY and self.width() >= ROOMY)
+        self.tokens.setVisible(self.width() >= ROOMY)
+        self.title.setVisible(self.width() >= SPARSE)
         if not digest.failed and self.failed_only.isChecked():
             self.failed_only.setChecked(False)
         others = self._watch.of_base(self._kb_id)
@@ -242,7 +253,7 @@ class DigestCard(QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(14, 0, 8, 0)
         head.setSpacing(6)
-        head.addWidget(Label(self._ctx.t("Batch digest"), "section"))
+        head.addWidget(self.title)
         head.addSpacing(4)
         head.addWidget(self.counts, 1)
         head.addWidget(self.other)
