@@ -11,11 +11,13 @@ import pytest
 
 from devflow.app.core import Core, opened
 from devflow.app.paths import app_paths
-from devflow.digest.output import NotWritten
+from devflow.digest.answer import Digest
+from devflow.digest.output import NotWritten, Page, write_digest_output
 from devflow.digest.sediment_summary import Summary, parse_note
 from devflow.digest.subagent import NotAPage
 from devflow.domain.conversation import Conversation, ModelChoice
 from devflow.domain.errors import ProviderFailed, Refused
+from devflow.domain.ids import now
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.provider import ProviderDraft
 from devflow.retrieval.pages import search_knowledge_base
@@ -383,6 +385,29 @@ async def test_another_branch_of_the_conversation_is_written_beside(desk: Desk) 
     assert again.path != first.path
     assert "立即取。" in desk.pages[first.path]
     assert "立即取。" not in desk.pages[again.path].partition("## 对话记录")[2]
+
+
+async def test_pages_of_several_conversations_and_digests_at_once_are_all_listed(desk: Desk) -> None:
+    talks = [await desk.talk((f"问题 {number}", f"回答 {number}")) for number in range(4)]
+    desk.server.script(*(f"# 第 {number} 页\n\n摘要。" for number in range(4)))
+    guard = desk.core.paths.locks / f"digest-{desk.base.id}"
+
+    def digest(number: int) -> str:
+        page = f"{SESSIONS}digest-{number}.md"
+        made = Page(Digest(f"第 {number} 篇", "摘要", f"# 第 {number} 篇"), "a.md", "0" * 64, "m", now())
+        write_digest_output(desk.root, page, made, guard)
+        return page
+
+    made, pages = await asyncio.gather(
+        asyncio.gather(*(desk.core.sediments.write(talk.id) for talk in talks)),
+        asyncio.gather(*(asyncio.to_thread(digest, number) for number in range(20))),
+    )
+    index = (desk.root / "index.md").read_text(encoding="utf-8")
+    log = (desk.root / "log.md").read_text(encoding="utf-8")
+    for path in (*pages, *(each.path for each in made)):
+        assert index.count(f"({path})") == 1
+        assert log.count(f"→ {path} ") == 1
+    assert not list(desk.root.rglob("*.devflow-new"))
 
 
 # long ones, and being found -----------------------------------------------------------------------------------------
