@@ -6,12 +6,13 @@ from PySide6.QtCore import QObject
 
 from devflow.domain.conversation import OFFLINE
 from devflow.domain.errors import InvalidInput
-from devflow.domain.events import ExtractionChanged, RunChanged
+from devflow.domain.events import ExtractionChanged, IndexFilled, RunChanged
 from devflow.domain.knowledge import Status
 from devflow.domain.run import RunState
 from devflow.providers import urls
 from devflow.tools.mcp_state import Phase
 from devflow.ui.context import UiContext
+from devflow.ui.models.embedding_words import embedding_status
 from devflow.ui.models.troubled import Troubled
 from devflow.ui.widgets.rail import RailButton
 
@@ -32,11 +33,15 @@ class StatusFeed(QObject):
         ctx.events.extraction_changed.connect(self._extraction)
         ctx.events.run_changed.connect(self._run_changed)
         ctx.events.tool_servers_changed.connect(self.refresh_tools)
+        ctx.events.embedding_changed.connect(self.refresh_embedding)
+        ctx.events.settings_changed.connect(self.refresh_embedding)
+        ctx.events.index_filled.connect(self._index)
         self._troubled.changed.connect(self.refresh_provider)
 
     def refresh(self) -> None:
         self.refresh_library()
         self.refresh_provider()
+        self.refresh_embedding()
 
     def refresh_library(self, _ids: object = None) -> None:
         self._ctx.tasks.launch(self._count(), what="count the library", owner=self)
@@ -46,6 +51,20 @@ class StatusFeed(QObject):
 
     def refresh_tools(self, _event: object = None) -> None:
         self._ctx.tasks.launch(self._tools(), what="look at the MCP servers", owner=self)
+
+    def refresh_embedding(self, _event: object = None) -> None:
+        self._ctx.tasks.launch(self._embedding(), what="read the state of the vectors", owner=self)
+
+    def _index(self, event: IndexFilled) -> None:
+        """Only while the search index is being made anew."""
+        words = self._ctx.t("Search index: {done} / {total}", done=event.done, total=event.total)
+        is_full = event.done >= event.total
+        self._ctx.shell.set_status("index", *(("", "", "") if is_full else ("half-disc", words, "busy")), "")
+
+    async def _embedding(self) -> None:
+        """Nothing while search by meaning is off, or all is well."""
+        icon, words, tone = embedding_status(self._ctx.t, await self._ctx.services.embeddings.state())
+        self._ctx.shell.set_status("embedding", icon, words, tone, "settings:knowledge")
 
     async def _count(self) -> None:
         t, say = self._ctx.t, self._ctx.shell.set_status

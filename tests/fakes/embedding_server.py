@@ -36,7 +36,8 @@ def vector(text: str, dimension: int = len(THINGS) + NOISE) -> list[float]:
 
 class EmbeddingServer:
     """`misbehave` changes an answer (rows with `index` and `embedding`) before it is sent; `status` other than 200
-    refuses; `hold` keeps answers back until it is set; `held`: one waits. `texts` keeps what was asked, request by request."""
+    refuses; `hold` keeps answers back until it is set; `held`: one waits. `texts`: what was asked, request by request.
+    """
 
     def __init__(self) -> None:
         self.texts: list[list[str]] = []
@@ -76,8 +77,7 @@ class EmbeddingServer:
         assert task is not None
         self._open.add(task)
         try:
-            while await self._serve(reader, writer):
-                pass
+            await self._serve(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
@@ -86,7 +86,8 @@ class EmbeddingServer:
             with contextlib.suppress(ConnectionError, asyncio.CancelledError):
                 await writer.wait_closed()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One answer, then the end: no connection outlives the program that is tested."""
         head = await reader.readuntil(b"\r\n\r\n")
         length = next(
             (int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
@@ -99,7 +100,6 @@ class EmbeddingServer:
             + raw
         )
         await writer.drain()
-        return True
 
     async def _answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         if "input" not in body:

@@ -1,4 +1,4 @@
-"""What a server can do wrong, and what becomes of it: the search goes by keywords, the entry says why, and time heals."""
+"""What a server can do wrong: then the search goes by keywords, the entry says why, and it is tried again."""
 
 from __future__ import annotations
 

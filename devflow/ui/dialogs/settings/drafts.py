@@ -18,8 +18,9 @@ from devflow.ui.dialogs.settings.provider_edit import ProviderEdit
 from devflow.ui.dialogs.settings.providers import Providers
 from devflow.ui.models.refresh import Refresher
 
-KNOWLEDGE = ("auto_extract", "trigger_mode", "min_messages", "idle_timeout_ms", "auto_inject")
-"""The fields that the dialog shows; the others belong to features that are not built yet and are left alone."""
+KNOWLEDGE = knowledge_config.FIELDS
+"""The fields that the dialog shows."""
+EMBEDDING = "embedding_provider_id"
 PROXIES = ("system", "manual", "none")
 
 
@@ -82,6 +83,10 @@ class Drafts(QObject):
             chosen = self.roles[name]
             if chosen is not None and chosen.provider_id == id:
                 self.roles.set(name, self.roles.stored(name))
+        if self.knowledge[EMBEDDING] == id:
+            self.knowledge.set(
+                EMBEDDING, None if self.knowledge.stored(EMBEDDING) == id else self.knowledge.stored(EMBEDDING)
+            )
         self.changed.emit()
 
     def rename_provider(self, old: str, new: str) -> None:
@@ -90,6 +95,8 @@ class Drafts(QObject):
             chosen = self.roles[name]
             if chosen is not None and chosen.provider_id == old:
                 self.roles.set(name, ModelChoice(new, chosen.model))
+        if self.knowledge[EMBEDDING] == old:
+            self.knowledge.set(EMBEDDING, new)
 
     # what is stored
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from devflow.domain.config import MIN_MESSAGES_RANGE, TriggerMode
+from devflow.domain.errors import UserFacing
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.drafts import Drafts
 from devflow.ui.dialogs.settings.idle_box import IdleBox
+from devflow.ui.dialogs.settings.meaning_rows import MeaningRows
 from devflow.ui.dialogs.settings.page import SettingsPage, reason_row
 from devflow.ui.widgets import ComboBox, OptionRow, SpinBox, Switch
 
@@ -65,6 +67,8 @@ class KnowledgePage(SettingsPage):
                 self.auto_inject,
             ),
         )
+        self.meaning = MeaningRows(ctx, drafts, self)
+        self.add_section(t("Search by meaning"), *self.meaning.rows)
         self.finish()
         self.show_values()
         self.auto_extract.toggled.connect(self._auto_extract)
@@ -76,6 +80,9 @@ class KnowledgePage(SettingsPage):
 
     def first_field(self) -> QWidget | None:
         return self.auto_extract
+
+    def show_wrong(self, field: str, error: UserFacing) -> QWidget | None:
+        return self.meaning.show_wrong(error) if field.startswith("embedding_") else None
 
     def show_values(self) -> None:
         """Show what the drafts hold; what is shown already is left alone, the cursor with it."""

@@ -56,6 +56,13 @@ async def _check_knowledge(drafts: Drafts) -> None:
             knowledge_config.check_field(name, value)
         except InvalidInput as error:
             raise NotSaved("knowledge", name, error) from error
+    if drafts.knowledge["vector_enabled"] and not (
+        drafts.knowledge["embedding_provider_id"] and drafts.knowledge["embedding_model"]
+    ):
+        missing = InvalidInput(
+            "embedding_model", N_("No embedding model is chosen."), N_("Choose one, or switch search by meaning off.")
+        )
+        raise NotSaved("knowledge", "embedding_model", missing)
 
 
 async def _check_network(drafts: Drafts) -> Network:

@@ -17,6 +17,7 @@ from devflow.ui.models.provenance import Provenance, provenance
 from devflow.ui.models.refresh import Refresher
 from devflow.ui.models.words import kind_name, source_name, status_name
 from devflow.ui.pages.knowledge.compare import CompareDialog
+from devflow.ui.pages.knowledge.embedding_fact import EmbeddingFact
 from devflow.ui.widgets import Button, Chip, ConfidenceBar, Hairline, IconButton, Label, NoticeStrip, Pane
 from devflow.ui.widgets.entry_menu import EntryMenu
 from devflow.ui.widgets.entry_parts import FactsGrid, Link, Section
@@ -104,6 +105,7 @@ class EntryDetail(Pane):
         self.restore.setVisible(entry.status is Status.ARCHIVED)
         self.text.show_entry(entry)
         self._confidence.set_value(entry.confidence)
+        self._embedding.show_entry(entry)
         self._project.show_link(entry.project.name if entry.project is not None else t("All projects"))
         self._project.setToolTip(entry.project.path if entry.project is not None else "")
         now = local_now()
@@ -222,6 +224,7 @@ class EntryDetail(Pane):
         self._used_in.clicked.connect(self._open_used)
         self._project, self._reused, self._created, self._updated = (Link(ctx) for _ in range(4))
         self._confidence = ConfidenceBar(ctx)
+        self._embedding = EmbeddingFact(ctx)
         return FactsGrid(
             [
                 (t("Source"), self._source),
@@ -231,6 +234,7 @@ class EntryDetail(Pane):
                 (t("Created"), self._created),
                 (t("Used in"), self._used_in),
                 (t("Updated"), self._updated),
+                (t("Vectors"), self._embedding),
             ]
         )
 
