@@ -30,17 +30,29 @@ _AT_ONCE = 16
 """So many files are hashed before the list is marked."""
 
 
-async def choose_and_digest(ctx: UiContext, base: KnowledgeBase, given: Sequence[Path] = ()) -> None:
-    """Ask what to digest into the base and begin; its progress stands at the foot of the wiki. `given`: dropped."""
+async def choose_and_digest(
+    ctx: UiContext, base: KnowledgeBase, given: Sequence[Path] = (), *, in_sight: bool = False
+) -> None:
+    """Ask what to digest into the base and begin; its progress stands at the foot of the wiki. `given`: dropped.
+
+    Whoever does not have that `in_sight` is told in a line, and stays where it was.
+    """
     window = ctx.events.parent()
     dialog = DigestDialog(ctx, base, window if isinstance(window, QWidget) else None)
     if given:
         dialog.add(given)
     await ctx.dialogs.run(dialog)
     if dialog.started is not None:
-        watch = DigestWatch.of(ctx)
-        watch.follow(dialog.started)
-        ctx.shell.open_link(f"devflow:digest/{base.id}")
+        DigestWatch.of(ctx).follow(dialog.started)
+        if not in_sight:
+            count = len(dialog.started.files)
+            words = ctx.t.n(
+                "Digesting {count} file into “{name}”; the status line leads there",
+                "Digesting {count} files into “{name}”; the status line leads there",
+                count,
+                name=base.name,
+            )
+            ctx.shell.notify(words)
 
 
 def dropped_files(mime: QMimeData) -> tuple[Path, ...]:

@@ -268,7 +268,7 @@ class WikiSide(QWidget):
 
     def _digest(self, given: Sequence[Path] = ()) -> None:
         if self._base is not None:
-            work = choose_and_digest(self._ctx, self._base, given)
+            work = choose_and_digest(self._ctx, self._base, given, in_sight=True)
             self._ctx.tasks.launch(work, what="digest files", owner=self)
 
     def _digest_clicked(self) -> None:
