@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from html import escape
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,38 +44,38 @@ def to_html(shared: SharedConversation, t: Translator, sheet: Sheet) -> str:
 
 
 def sections(shared: SharedConversation, t: Translator) -> Iterator[str]:
-    """Head, one section a message, sources: each stands for itself, so that long ones can be laid out in steps."""
+    """The body in pieces of a block each, so that a long one can be laid out in steps."""
     yield f"<h1>{escape(words.title_of(t, shared))}</h1>\n"
     yield f'<p class="facts">{escape(" · ".join(words.facts(t, shared)))}</p>\n'
     if taken_out := words.redaction(t, shared):
         yield f'<p class="notice">{escape(taken_out)}</p>\n'
     marks = frozenset(source.mark for source in shared.sources if source.mark)
     for message in shared.messages:
-        yield _message(message, t, marks)
+        yield from _message(message, t, marks)
     if shared.sources:
         yield _sources(shared, t)
 
 
-def _message(message: SharedMessage, t: Translator, marks: frozenset[str]) -> str:
+def _message(message: SharedMessage, t: Translator, marks: frozenset[str]) -> Iterator[str]:
     asked = message.role is Role.USER
     level = "h2" if asked else "h3"
     name = f' id="q{message.number}"' if asked else ""
-    parts = [
-        f'<div class="{"question" if asked else "answer"}"{name}>\n',
-        f"<{level}>{escape(words.heading(t, message))}</{level}>\n",
-        f'<p class="facts">{escape(words.byline(t, message))}</p>\n',
-    ]
+    yield (
+        f'<div class="{"question" if asked else "answer"}"{name}>\n'
+        f"<{level}>{escape(words.heading(t, message))}</{level}>\n"
+        f'<p class="facts">{escape(words.byline(t, message))}</p>\n'
+    )
     if message.text.strip():
         text = as_typed(message.text) if asked else message.text
-        parts.append(_markdown(text, frozenset() if asked else marks))
+        yield from _markdown(text, frozenset() if asked else marks)
     if message.calls:
-        parts.append('<ul class="calls">\n')
+        lines = []
         for call in message.calls:
             verb, target, outcome = words.call_line(t, call)
             about = f" <code>{escape(target)}</code>" if target else ""
-            parts.append(f"<li>{escape(verb)}{about}: {escape(outcome)}</li>\n")
-        parts.append("</ul>\n")
-    return "".join((*parts, "</div>\n"))
+            lines.append(f"<li>{escape(verb)}{about}: {escape(outcome)}</li>\n")
+        yield f'<ul class="calls">\n{"".join(lines)}</ul>\n'
+    yield "</div>\n"
 
 
 def _sources(shared: SharedConversation, t: Translator) -> str:
@@ -87,9 +88,21 @@ def _sources(shared: SharedConversation, t: Translator) -> str:
     return "".join((*parts, "</ul>\n</div>\n"))
 
 
-def _markdown(text: str, marks: frozenset[str]) -> str:
-    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
-    return str(parser.render(text, {"marks": marks}))
+def _markdown(text: str, marks: frozenset[str]) -> Iterator[str]:
+    """One piece for each block that stands in no other."""
+    parser = _parser()
+    env: dict[str, Any] = {"marks": marks}
+    block: list[Token] = []
+    for token in parser.parse(text, env):
+        block.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            yield str(parser.renderer.render(block, parser.options, env))
+            block = []
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
 
 
 class _Renderer(RendererHTML):
@@ -151,7 +164,12 @@ def _lower(tag: str) -> str:
 
 
 def _coloured(code: str, language: str) -> str:
+    """No colour goes beyond its line, so that lines can be taken apart."""
     return "".join(
-        escape(text) if token == "code-text" else f'<span class="{token}">{escape(text)}</span>'
-        for text, token in highlight(code, language)
+        "\n".join(_run(line, token) for line in text.split("\n")) for text, token in highlight(code, language)
     )
+
+
+def _run(text: str, token: str) -> str:
+    plain = escape(text)
+    return plain if token == "code-text" or not text else f'<span class="{token}">{plain}</span>'

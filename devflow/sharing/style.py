@@ -41,19 +41,23 @@ hr { border: 0; border-top: 1px solid var(--hairline); }
 @media print { main { max-width: none; padding: 0; } pre { white-space: pre-wrap; } .question { break-inside: avoid; } }
 """
 _QT = """\
-h1 {{ font-size: 20px; margin-top: 0; margin-bottom: 4px; }}
-h2 {{ font-size: 14px; margin-top: 18px; margin-bottom: 0; }}
-h3 {{ font-size: 13px; margin-top: 10px; margin-bottom: 0; }}
-h4, h5, h6 {{ font-size: 13px; margin-top: 10px; margin-bottom: 4px; }}
-p, li {{ margin-top: 0; margin-bottom: 6px; }}
-.facts, .language {{ color: {text-muted}; font-size: 11px; }}
-.notice {{ background-color: {warning-bg}; }}
-.question p, .question li {{ background-color: {surface-sunken}; }}
-pre {{ background-color: {code-bg}; color: {code-text}; margin-top: 4px; margin-bottom: 10px; }}
-blockquote {{ color: {text-muted}; }}
-a {{ color: {accent-fg}; text-decoration: none; }}
-.calls {{ color: {text-muted}; }}
+p, li { margin-top: 0; margin-bottom: 5px; }
+ul, ol { margin-top: 0; margin-bottom: 5px; }
+table { border-color: %hairline%; margin-top: 4px; margin-bottom: 8px; }
+td p, th p { margin: 0; }
+.h1 { font-size: 17pt; font-weight: 600; margin-bottom: 2px; }
+.h2 { font-size: 11pt; font-weight: 600; margin-top: 16px; margin-bottom: 0; }
+.h3 { font-size: 10pt; font-weight: 600; color: %accent-fg%; margin-top: 8px; margin-bottom: 0; }
+.h4, .h5, .h6 { font-size: 10pt; font-weight: 600; margin-top: 8px; margin-bottom: 3px; }
+.facts, .language { color: %text-muted%; font-size: 8pt; }
+.notice { background-color: %warning-bg%; }
+pre { background-color: %code-bg%; color: %code-text%; font-size: 8.5pt; margin-top: 0; margin-bottom: 0; }
+code { font-size: 8.5pt; }
+blockquote { color: %text-muted%; }
+a { color: %accent-fg%; text-decoration: none; }
+th { text-align: left; font-weight: 600; }
 """
+"""Headings as paragraphs, for Qt gives `h1` to `h6` sizes of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +90,5 @@ def _root(colours: Mapping[str, str]) -> str:
 
 def _filled(sheet: str, colours: Mapping[str, str]) -> str:
     for token in _USED:
-        sheet = sheet.replace(f"{{{token}}}", colours[token])
-    return sheet.replace("{{", "{").replace("}}", "}")
+        sheet = sheet.replace(f"%{token}%", colours[token])
+    return sheet

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt
@@ -46,7 +47,9 @@ class Dialogs(Protocol):
         """Any number of existing files; none when cancelled."""
         ...
 
-    async def choose_save(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None: ...
+    async def choose_save(self, title: str, start: str = "", filters: Sequence[str] = ()) -> str | None:
+        """A file to write, which may be there: whoever writes it asks first."""
+        ...
 
     async def run(self, dialog: QDialog) -> int:
         """Open the caller's own dialog window-modally and return its result code; it is deleted afterwards."""
@@ -120,6 +123,8 @@ class QtDialogs:
             dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
         if save:
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, True)  # its own question would block the loop
+            dialog.setDefaultSuffix(PurePath(start).suffix.removeprefix("."))
             if start:
                 dialog.selectFile(start)
         if filters:

@@ -14,6 +14,7 @@ from devflow.domain.conversation import OFFLINE
 from devflow.domain.events import KnowledgeSearchStart
 from devflow.ui.pages.chat.command_note import CommandNote
 from tests.fakes.openai_server import Gate, OpenAIServer, Turn
+from tests.support import hands
 from tests.support.pages import ARTICLES, write
 from tests.ui.chat.conftest import Chat, OpenChat, eventually
 from tests.ui.chat.test_kb import open_base, picker
@@ -39,7 +40,7 @@ def press(chat: Chat, key: Key) -> None:
 
 
 async def typed(chat: Chat, text: str) -> None:
-    await eventually(lambda: chat.desktop.window.isActiveWindow() or bool(chat.desktop.window.activateWindow()))
+    await eventually(lambda: hands.reach(chat.page.composer.field))
     chat.write(text)
 
 
@@ -330,3 +331,71 @@ async def test_a_command_is_no_message_and_the_log_says_that_nothing_was_looked_
         await chat.asked("再见")
         assert "/model" not in json.dumps(server.requests[-1].body["messages"])
         assert [turn.user.content for turn in chat.page.session.turns] == ["你好。", "当前模型是什么？", "再见"]
+
+
+async def test_sediment_writes_a_page_and_offers_to_open_it(open_chat: OpenChat, tmp_path: Path) -> None:
+    folder = write(tmp_path / "writing", ARTICLES)
+    async with open_chat() as chat:
+        await open_base(chat, folder)
+        await chat.asked("多agent团队怎么分工")
+        before = len(chat.page.session.turns)
+        chat.say("/sediment")
+        await eventually(lambda: said(chat).startswith("Page written: "))
+        assert (chat.page.composer.text, len(chat.page.session.turns)) == ("", before)
+        assert acts(chat) == ["Open the page"]
+        (page,) = made(folder)
+        assert "多agent团队怎么分工" in page.read_text(encoding="utf-8")
+        assert [line["triggered"] for line in journal(chat) if line["messagePreview"] == "/sediment"] == [False]
+        chat.say("/sediment")
+        await eventually(lambda: said(chat).startswith("Nothing new since the page was written: "))
+        assert made(folder) == [page]
+
+
+def made(folder: Path) -> list[Path]:
+    return [file for file in (folder / "wiki/synthesis/sessions").iterdir() if file.name not in OWN]
+
+
+OWN = {"writing-guide.md", "openclaw.md"}
+
+
+async def test_sediment_without_a_knowledge_base_says_what_to_do(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        chat.say("/sediment")
+        await eventually(lambda: said(chat) == "There is nothing to write a page of yet.")
+        chat.page.composer.set_text("")
+        await chat.asked("hello there")
+        chat.say("/sediment")
+        await eventually(lambda: "knowledge base" in said(chat))
+        assert acts(chat) == ["Try again"]
+
+
+async def test_sediment_waits_for_the_reply_and_says_so(open_chat: OpenChat, server: OpenAIServer) -> None:
+    gate = Gate()
+    server.script(Turn(["one", gate]))
+    async with open_chat(server) as chat:
+        chat.say("count")
+        await chat.shown(lambda: bool(chat.page.session.turns) and chat.page.session.turns[-1].working)
+        await typed(chat, "/sedi")
+        popup = chat.page.completion.popup
+        assert popup.model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole) == (
+            "/sediment, Runs when the reply has ended"
+        )
+        press(chat, Key.Key_Return)
+        await eventually(lambda: bool(said(chat)))
+        assert said(chat) == "/sediment: Runs when the reply has ended"
+        assert chat.page.composer.text == "/sediment"
+        gate.open()
+        await chat.answered()
+
+
+async def test_digest_asks_for_a_knowledge_base_first_and_for_files_then(open_chat: OpenChat, tmp_path: Path) -> None:
+    async with open_chat() as chat:
+        chat.say("/digest")
+        await eventually(lambda: acts(chat) == ["Choose one"])
+        assert chat.page.composer.text == "/digest"
+        chat.page.composer.set_text("")
+        await open_base(chat, write(tmp_path / "writing", ARTICLES))
+        chat.dialogs.will(0)
+        chat.say("/digest")
+        await eventually(lambda: chat.dialogs.asked[-1][0] == "run")
+        await eventually(lambda: chat.page.composer.text == "")

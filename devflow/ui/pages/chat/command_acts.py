@@ -12,10 +12,12 @@ from devflow.domain.commands import SlashCommand, command_of
 from devflow.domain.errors import UserFacing
 from devflow.domain.skill import Skill
 from devflow.ui.context import UiContext
+from devflow.ui.dialogs.digest import choose_and_digest
 from devflow.ui.pages.chat.command_choices import CommandChoices, Several
 from devflow.ui.pages.chat.command_note import Act, CommandNote
 from devflow.ui.pages.chat.command_sheet import CommandSheet
-from devflow.ui.pages.chat.commands import Command, built_in, find, nearest
+from devflow.ui.pages.chat.command_works import CommandWorks
+from devflow.ui.pages.chat.commands import FORMATS, Command, built_in, find, format_of, nearest
 from devflow.ui.pages.chat.completion_popup import Offer
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class CommandActs(QObject):
         self._skills: tuple[Skill, ...] = ()
         self._busy = False
         self._places: tuple[str | None, str | None] = (None, None)
+        self._works = CommandWorks(ctx, page.composer.command_note, self)
         self.choices = CommandChoices(ctx, page.composer.model, page.composer.base)
         page.session.shown.connect(self._shown)
         page.composer.typed.connect(self._typed)
@@ -72,6 +75,10 @@ class CommandActs(QObject):
             self._busy = True
             self._ctx.tasks.launch(self._run(text, command), what="run a command", owner=self)
 
+    def export(self, conversation_id: str) -> None:
+        """The menu's way to `/export`; any conversation's."""
+        self._ctx.tasks.launch(self._works.export(conversation_id), what="export a conversation", owner=self)
+
     # one command
 
     async def _run(self, text: str, typed: SlashCommand) -> None:
@@ -104,6 +111,9 @@ class CommandActs(QObject):
             "model": self._model,
             "kb": self._kb,
             "help": self._help,
+            "export": self._export,
+            "sediment": self._sediment,
+            "digest": self._digest,
         }
         return acts[command.name]
 
@@ -144,6 +154,40 @@ class CommandActs(QObject):
             case base:
                 await self._begin(command, rest)
                 self._page.acts.set_base(base)
+
+    async def _export(self, command: Command, rest: str) -> None:
+        t = self._ctx.t
+        named = format_of(rest) if rest else None
+        if rest and named is None:
+            self._refuse_choice(command, t("A conversation cannot be saved as “{name}”.", name=rest), FORMATS)
+            return
+        conversation = await self._spoken(t("There is nothing to export yet."))
+        if conversation is not None:
+            await self._begin(command, rest)
+            await self._works.export(conversation, named)
+
+    async def _sediment(self, command: Command, rest: str) -> None:
+        conversation = await self._spoken(self._ctx.t("There is nothing to write a page of yet."))
+        if conversation is not None:
+            await self._begin(command, rest)
+            self._works.sediment(conversation)
+
+    async def _digest(self, command: Command, rest: str) -> None:
+        t, base = self._ctx.t, self._page.session.base
+        if base is None:
+            choose = ("chooseBase", t("Choose one"), self._page.composer.base.open)
+            self._refuse(t("Pages go into a knowledge base, and none is chosen here."), choose)
+            return
+        await self._begin(command, rest)
+        await choose_and_digest(self._ctx, base)
+
+    async def _spoken(self, otherwise: str) -> str | None:
+        """The open conversation, if something was said in it."""
+        session = self._page.session
+        if session.id is None or not session.turns:
+            self._refuse(otherwise)
+            return None
+        return session.id
 
     async def _send_with_skill(self, command: Command, rest: str) -> None:
         """What follows is the message; the skill's name is not part of it."""

@@ -24,6 +24,9 @@ _MEANT = {
     "knowledge": "kb",
     "wiki": "kb",
     "commands": "help",
+    "import": "digest",
+    "summarize": "sediment",
+    "summary": "sediment",
 }
 """What people type elsewhere."""
 _NEAREST = 3
@@ -51,6 +54,8 @@ class Command:
 def built_in(t: Translator) -> tuple[Command, ...]:
     """The application's own, in the order in which they are offered."""
     return (
+        Command("sediment", t("Write what this conversation settled as a page"), "pin", waits=True),
+        Command("digest", t("Turn files into pages of the knowledge base"), "inbox"),
         Command("new", t("Start a new conversation"), "plus", "text"),
         Command("export", t("Save this conversation as Markdown, HTML or PDF"), "download", "format"),
         Command("model", t("Choose the model that answers"), "cpu", "model"),

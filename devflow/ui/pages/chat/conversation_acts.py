@@ -16,6 +16,7 @@ class ConversationActs(QObject):
     """`toast` offers Undo after a delete; `restored` says that it was taken."""
 
     restored = Signal(str)
+    export_wanted = Signal(str)
 
     def __init__(self, ctx: UiContext, toast: UndoBar, parent: QObject) -> None:
         super().__init__(parent)
@@ -29,6 +30,9 @@ class ConversationActs(QObject):
         work = self._ctx.services.conversations.pin(conversation.id, not conversation.pinned)
         self._ctx.tasks.launch(work, what="pin conversation")
 
+    def export(self, conversation: Conversation) -> None:
+        self.export_wanted.emit(conversation.id)
+
     def delete(self, conversation: Conversation) -> None:
         self._ctx.tasks.launch(self._delete(conversation), what="delete conversation", owner=self)
 
@@ -40,6 +44,7 @@ class ConversationActs(QObject):
         for name, icon, text, act in (
             ("renameConversation", "pencil", t("Rename…"), self.rename),
             ("pinConversation", "pin", t("Unpin") if conversation.pinned else t("Pin"), self.pin),
+            ("exportConversation", "download", t("Export…"), self.export),
             ("deleteConversation", "trash", t("Delete"), self.delete),
         ):
             action = QAction(text, menu)

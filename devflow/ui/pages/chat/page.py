@@ -158,6 +158,7 @@ class ChatPage(QWidget):
         self.acts.unqueued.connect(self._unqueued)
         self.acts.branched.connect(self._open)
         self.conversation_acts.restored.connect(self._open)
+        self.conversation_acts.export_wanted.connect(self.commands.export)
         self.acts.refused_edit.connect(self._edit_refused)
         composer = self.composer
         composer.submitted.connect(self.commands.submit)
