@@ -8,7 +8,7 @@ from collections.abc import Collection
 from devflow.domain.text.code import blank_code
 
 _BORDER = r"\n|#\[\]()（）<>《》`\"”"
-PATH = re.compile(rf"(?<![\w/])(?:wiki/[^{_BORDER}]*?[^\s/]\.md|(?:purpose|index|overview)\.md)(?![\w.])")
+PATH = re.compile(rf"(?<![\w/])(?:wiki/[^{_BORDER}]{{0,400}}?[^\s/]\.md|(?:purpose|index|overview)\.md)(?![\w.])")
 _ASKS_BACK = re.compile(
     r"(?:请|麻烦|烦请|需要|能否|能不能|可以|可否|把)(?:你|您)?(?:先|把)?(?:.{0,8}?)(?:提供|发给|发送|发一下|贴出|粘贴|贴上|贴一下|上传|分享)"
     r".{0,12}(?:文章|原文|内容|正文|链接|文本|资料|文档)"

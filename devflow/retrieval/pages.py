@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from devflow.domain.text import fold
 from devflow.domain.text.passages import best_passages
+from devflow.domain.text.pieces import pieces
 from devflow.retrieval import ranking
 from devflow.retrieval.overview import Overview, overview_of
 from devflow.retrieval.query import Query, parse
@@ -242,7 +243,7 @@ def _scores(index: PageIndex, asked: _Asked) -> dict[str, float]:
     best = sorted(by_index, key=lambda path: -by_index[path])
     contents = index.contents(best[:READ])
     head = [
-        (Fields(fold(page.title), fold(layout.stem(path)), fold(contents.get(path, ""))), path, by_index[path], 0)
+        (Fields(fold(page.title), fold(layout.stem(path)), _folded(contents.get(path, ""))), path, by_index[path], 0)
         for path in best[:READ]
         if (page := index.page(path)) is not None
     ]
@@ -272,6 +273,11 @@ def _reason(page: PageRow, asked: _Asked, scores: dict[str, float], meta: frozen
 def _share(folded: str, asked: _Asked) -> float:
     """The weight of those terms of the question that stand in the text."""
     return sum(each.weight for each in asked.weighed if places_of(folded, each.term))
+
+
+def _folded(text: str) -> str:
+    """In pieces: one call for a page of five megabytes holds up every thread."""
+    return "".join(map(fold, pieces(text)))
 
 
 def _meta(index: PageIndex) -> frozenset[str]:
@@ -309,7 +315,7 @@ def _with_snippets(ranked: RankedPages, snippet_max: int, budget: int) -> tuple[
         starts = hit.hit_reason in (HitReason.TITLE, HitReason.FILENAME)
         snippet = best_passages(content, () if starts else words, room, centred=True) if room > 0 else ""
         left -= len(snippet)
-        folded = fold(content)
+        folded = _folded(content)
         matched = tuple(word for word in words if word in folded)
         out.append(replace(hit, snippet=snippet, matched=matched, cut=snippet != content))
     return tuple(out)

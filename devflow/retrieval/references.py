@@ -6,8 +6,12 @@ import re
 
 from devflow.domain.text.code import blank_code
 
-REFERENCE = re.compile(r"\[\[[ \t]*(wiki/(?:(?!\]\]|\[\[)[^\n|])*?[^\s/|]\.md)[ \t]*(?:[#|](?:(?!\]\])[^\n])*)?\]\]")
-_LINK = re.compile(r"\[[^\]\n]*\]\(<?(wiki/[^)>\n#]+?\.md)(?:#[^)>\n]*)?>?\)")
+REFERENCE = re.compile(
+    r"\[\[[ \t]{0,100}(wiki/(?:(?!\]\]|\[\[)[^\n|]){0,1000}?[^\s/|]\.md)[ \t]{0,100}"
+    r"(?:[#|](?:(?!\]\])[^\n]){0,300})?\]\]"
+)
+"""Bounded: on a line of a hundred thousand signs that only look like one, it must not stop the window."""
+_LINK = re.compile(r"\[[^\[\]\n]*\]\(<?(wiki/[^)>\n#]{1,1000}?\.md)(?:#[^)>\n]{0,300})?>?\)")
 
 
 def parse_explicit_page_refs(message: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _TICKS = re.compile(r"`+")
@@ -33,27 +34,28 @@ def blank_code(text: str) -> str:
 
 def _blank_spans(text: str) -> str:
     """Blank code spans: a run of backticks up to the next run of the same length, within one paragraph."""
-    pieces: list[str] = []
-    at = 0
-    while opening := _TICKS.search(text, at):
-        closing = _closing(text, opening.end(), len(opening[0]))
-        if closing is None:
-            pieces.append(text[at : opening.end()])
-            at = opening.end()
-            continue
-        pieces += (text[at : opening.start()], _blank(text[opening.start() : closing]))
-        at = closing
-    pieces.append(text[at:])
-    return "".join(pieces)
+    return "\n\n".join(map(_blank_in_paragraph, text.split("\n\n")))
 
 
-def _closing(text: str, start: int, length: int) -> int | None:
-    paragraph = text.find("\n\n", start)
-    end = len(text) if paragraph < 0 else paragraph
-    for ticks in _TICKS.finditer(text, start, end):
-        if len(ticks[0]) == length:
-            return ticks.end()
-    return None
+def _blank_in_paragraph(text: str) -> str:
+    runs = [found.span() for found in _TICKS.finditer(text)]
+    later: dict[int, deque[int]] = {}
+    for number, (start, end) in enumerate(runs):
+        later.setdefault(end - start, deque()).append(number)
+    out: list[str] = []
+    at = number = 0
+    while number < len(runs):
+        start, end = runs[number]
+        same = later[end - start]
+        while same and same[0] <= number:
+            same.popleft()
+        if same:
+            number = same[0]
+            out += (text[at:start], _blank(text[start : runs[number][1]]))
+            at = runs[number][1]
+        number += 1
+    out.append(text[at:])
+    return "".join(out)
 
 
 def _blank(text: str) -> str:

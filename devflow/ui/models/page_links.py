@@ -15,7 +15,7 @@ from devflow.retrieval.references import REFERENCE
 from devflow.wiki import layout
 
 State = Literal["known", "missing", "unverified"]
-_TARGET = re.compile(r"\]\(\s*(?:<([^>\n]*)>|([^)\s]+))")
+_TARGET = re.compile(r"\]\(\s{0,10}(?:<([^>\n]{0,1000})>|([^)\s]{1,1000}))")
 
 
 @dataclass(frozen=True, slots=True)

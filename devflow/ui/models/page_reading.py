@@ -13,6 +13,8 @@ from devflow.wiki import layout
 from devflow.wiki.page import without_title
 from devflow.wiki.page_index import PageIndex
 
+SHOWN_MAX = 100_000
+"""Characters of a page that the window shows; the editor has the rest."""
 CANDIDATES = 400
 """So many pages that share a word with the page's name are looked at; where there are more, nothing is counted."""
 
@@ -39,7 +41,7 @@ def read_page(index: PageIndex, base: KnowledgeBase, path: str) -> PageShown | N
     if page is None:
         return None
     content = index.text(path)
-    known = frozenset(target for target in targets(path, content) if _is_there(index, target))
+    known = frozenset(target for target in targets(path, content[:SHOWN_MAX]) if _is_there(index, target))
     return PageShown(base, page, without_title(content, page.title), known, _citing(index, path))
 
 
