@@ -21,7 +21,7 @@ from devflow.digest.sediment import Sediments
 from devflow.digest.service import Digests
 from devflow.domain.conversation import ModelChoice
 from devflow.domain.errors import DatabaseProblem, NotFound
-from devflow.domain.events import Hub
+from devflow.domain.events import Hub, IndexFilled
 from devflow.domain.messages import N_, Translator
 from devflow.domain.run import ACTIVE_STATES
 from devflow.extraction.clock import SystemClock
@@ -45,6 +45,7 @@ from devflow.store import runs
 from devflow.store.database import Database, Session, prune_changes
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
+from devflow.store.search_fill import keep_filling
 from devflow.store.watch import watch
 from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
 from devflow.tools.mcp_servers import McpServers
@@ -97,6 +98,7 @@ async def open_core(
         opened.callback(lock.close)
         core = await _build(paths, hub, db, lock, language, environ)
         opened.pop_all()  # from here on `close_core` closes them
+    core.tasks.append(asyncio.create_task(_fill_index(core), name="fill the search index"))
     if background:
         try:
             await _start(core)
@@ -231,6 +233,11 @@ async def _build(
 
 def _is_busy(session: Session, lock: ProcessLock) -> bool:
     return any(run.state in ACTIVE_STATES and lock.is_alive(run.owner) for run in runs.all_open(session))
+
+
+async def _fill_index(core: Core) -> None:
+    """Go on making a search index that an update has begun anew; a single command does its part too."""
+    await keep_filling(core.db, lambda at: core.hub.publish(IndexFilled(at.done, at.total)))
 
 
 async def _start(core: Core) -> None:

@@ -190,6 +190,14 @@ class EmbeddingChanged:
     phase: str
 
 
+@dataclass(frozen=True, slots=True)
+class IndexFilled:
+    """The search index is being made anew, in the background: so many of the entries are in it again."""
+
+    done: int
+    total: int
+
+
 Event = (
     Changes
     | RunChanged
@@ -208,6 +216,7 @@ Event = (
     | DigestStep
     | ToolServersChanged
     | EmbeddingChanged
+    | IndexFilled
 )
 
 

@@ -60,7 +60,8 @@ def search_entries(
         by_terms = [found for found in ranked if found.id not in contained]
     page = [*((id, 1.0) for id in like.ids), *_relative(by_terms, BELOW_LIKE if like.ids else 1.0)][offset:wanted]
     total = len(matching_ids(session, query, filters, scan_cap=scan_cap)) if count else None
-    return SearchResult(_hits(session, parsed, weighed, page, len(like.ids) - offset), total, like.partial)
+    partial = like.partial or search_lookup.is_filling(session)
+    return SearchResult(_hits(session, parsed, weighed, page, len(like.ids) - offset), total, partial)
 
 
 def matching_ids(

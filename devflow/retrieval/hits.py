@@ -38,7 +38,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`total` counts all entries that match, where that was asked for. `partial`: a cap on work was met."""
+    """`total` counts all entries that match, where that was asked for. `partial`: a cap on work was met, or the index
+    is being made anew: there may be more."""
 
     hits: tuple[Hit, ...]
     total: int | None = None

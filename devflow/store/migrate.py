@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Hub
 from devflow.domain.messages import N_
-from devflow.store import search_index
+from devflow.store import search_fill, search_index
 from devflow.store.backup import back_up_before, make_private, newest_good, reader
 from devflow.store.database import BUSY_TIMEOUT_MS, Database, Unit, open_engine, refusals
 from devflow.store.schema import Base
@@ -52,16 +52,19 @@ def open_database(paths: Places, hub: Hub) -> Database:
             _upgrade(paths)
         database = Database(paths.database, hub)
         if not database.run_read(search_index.is_current):
-            database.run_write(_rebuild_if_needed)
+            database.run_write(_begin_index_if_needed)
         return database
 
 
-def _rebuild_if_needed(unit: Unit) -> None:
-    """Under the write lock: another process may have been faster."""
+def _begin_index_if_needed(unit: Unit) -> None:
+    """Under the write lock: another process may have been faster. The index of a large library is filled later."""
     if not search_index.is_current(unit.session):
-        search_index.rebuild(unit)
+        search_fill.begin(unit)
+        search_fill.fill(unit, most=INDEXED_WHEN_OPENING)
 
 
+INDEXED_WHEN_OPENING = 50
+"""Entries: as many as take no time that anybody notices."""
 LATER = frozenset({"digest_batches", "digest_files", "entry_vectors"})
 """Tables that the first revision did not have: a file that is older than this program may lack them."""
 

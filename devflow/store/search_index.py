@@ -54,6 +54,8 @@ _TABLES = (
         grams, content='', detail='none', tokenize="ascii tokenchars '_'"
     )
     """,
+    # what is still to be indexed (search_fill)
+    "CREATE TABLE search_missing (place INTEGER PRIMARY KEY, entry_id TEXT NOT NULL)",
     "CREATE TABLE search_state (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
     """
     CREATE TRIGGER search_mirror AFTER UPDATE OF kind, status, project_id, reuse_count, updated_at ON entries BEGIN
@@ -85,6 +87,7 @@ def drop(connection: Connection) -> None:
         "search_signs",
         "search_sources",
         "search_docs",
+        "search_missing",
         "search_state",
     ):
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}")
@@ -94,6 +97,13 @@ def put(unit: Unit, id: str, title: str, content: str, tags: Iterable[str]) -> N
     """Index an entry, or index it anew after its title, content or tags changed. Its row must have been flushed."""
     unit.session.flush()
     _put(unit.session.connection(), id, title, content, tuple(tags))
+
+
+def put_again(connection: Connection, id: str) -> None:
+    """Index an entry as it is stored; one that is gone is no error."""
+    row = connection.exec_driver_sql("SELECT title, content, tags FROM entries WHERE id = ?", (id,)).first()
+    if row is not None:
+        _put(connection, id, row[0], row[1], _tags(row[2]))
 
 
 def remove(unit: Unit, id: str) -> None:
@@ -153,6 +163,8 @@ def check(session: Session) -> list[str]:
     connection = session.connection()
     if not is_current(session):
         return ["The search index was made by another version."]
+    if left := connection.exec_driver_sql("SELECT count(*) FROM search_missing").scalar_one():
+        return [f"The search index is being made: {left} entries are still missing."]
     problems = [
         sentence.format(count=count)
         for statement, sentence in _CHECKS

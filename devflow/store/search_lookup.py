@@ -90,6 +90,11 @@ def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: 
     return Contained(tuple(found))
 
 
+def is_filling(session: Session) -> bool:
+    """Whether entries are still missing from the index: a search does not find them yet."""
+    return bool(_rows(session, "SELECT 1 FROM search_missing LIMIT 1"))
+
+
 def frequencies(session: Session, terms: Iterable[str]) -> dict[str, int]:
     """In how many entries (of any status) each term stands, in any field."""
     return {

@@ -24,7 +24,7 @@ class Events(QObject):
     projects_changed = Signal(object)
     bases_changed = Signal(object)
     base_chosen = Signal(object)
-    """Not of the hub: the human has made this knowledge base the current one, on another page of this window."""
+    """Not of the hub: the human has made this knowledge base (None: none) the current one, elsewhere in this window."""
 
     run_changed = Signal(object)
     library_searched = Signal(object)
@@ -42,6 +42,7 @@ class Events(QObject):
     """Ids of batches whose rows were changed, by whatever process."""
     tool_servers_changed = Signal(object)
     embedding_changed = Signal(object)
+    index_filled = Signal(object)
 
     def __init__(self, hub: ev.Hub, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -86,6 +87,8 @@ class Events(QObject):
                 self.tool_servers_changed.emit(event)
             case ev.EmbeddingChanged():
                 self.embedding_changed.emit(event)
+            case ev.IndexFilled():
+                self.index_filled.emit(event)
             case _:
                 assert_never(event)
 
