@@ -22,7 +22,7 @@ from devflow.domain.text import fold, sign_terms, terms, whole_words
 from devflow.store import tolerant
 from devflow.store.database import Unit
 
-VERSION = 2
+VERSION = 3
 """Raise it whenever folding or terms change: an index of another version is rebuilt, never mixed."""
 
 _SEPARATOR = "\x00"  # cannot stand in an entry
