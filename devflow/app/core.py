@@ -28,6 +28,7 @@ from devflow.extraction.clock import SystemClock
 from devflow.extraction.service import Extraction
 from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.projects import Projects
+from devflow.knowledge.sample_wiki import SampleWiki
 from devflow.knowledge.samples import Samples
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
@@ -216,7 +217,9 @@ async def _build(
         knowledge=knowledge,
         embeddings=embeddings,
         embedding_models=embedding_models,
-        samples=Samples(db, paths.resources, agent_child=child),
+        samples=Samples(
+            db, paths.resources, SampleWiki(db, bases, paths.resources, paths.home / "samples"), agent_child=child
+        ),
         keys=keys,
         models=models,
         conversations=Conversations(db),

@@ -17,6 +17,7 @@ COMMANDS = {
     "knowledge": "the library: list, search, add, review",
     "kb": "knowledge bases: folders of Markdown pages",
     "skills": "skills: folders of instructions that a message can be sent with",
+    "samples": "the sample library and the sample wiki, both about DevFlow: load them, remove them",
     "conversation": "the conversations: list them, export one",
     "config": "read and change the settings",
     "provider": "the model servers: list, add, test, remove",

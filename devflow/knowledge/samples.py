@@ -1,4 +1,7 @@
-"""The sample library: a dozen published entries about DevFlow itself, loaded and removed by a click (spec 08)."""
+"""The sample library: a dozen published entries and a small wiki about DevFlow itself, loaded and removed by a click.
+
+Entries are published and archived (spec 08); of the wiki, pages that the user has changed stay (`sample_wiki`).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from devflow.domain.knowledge import INBOX, EntryDraft, Status, draft
+from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.messages import N_
 from devflow.knowledge import review
 from devflow.knowledge.acts import Actor, Done, require_human
+from devflow.knowledge.sample_wiki import SampleWiki
 from devflow.store import entries, entry_lists, timeline
 from devflow.store.database import Database, Unit
 from devflow.store.entry_lists import Filters
@@ -19,6 +24,7 @@ from devflow.store.entry_lists import Filters
 SOURCE = "import:sample"
 REMOVED = "sample removed"
 LOADING = N_("Loading the samples publishes them, and publishing is a human act.")
+REMOVING = N_("Removing the samples archives them, and that is a human act.")
 NAMESPACE = uuid.UUID("6f1d3c0a-8e1b-4d0e-9a54-0d5b7f6a2c11")
 """A sample's id is made from its language and its short name, so that it is the same on every machine."""
 
@@ -29,36 +35,59 @@ class Sample:
     draft: EntryDraft
 
 
-class Samples:
-    """`resources` is the folder that travels with the program; languages are those of the window (`en`, `zh_CN`)."""
+@dataclass(frozen=True, slots=True)
+class SamplesDone(Done):
+    """`base` is the sample wiki that was loaded; `kept` are pages of it that stay, because the user changed them."""
 
-    def __init__(self, db: Database, resources: Path, *, agent_child: bool = False) -> None:
+    base: KnowledgeBase | None = None
+    kept: tuple[Path, ...] = ()
+
+
+class Samples:
+    """`resources` is the folder that travels with the program; languages are those of the window (`en`, `zh_CN`).
+
+    Without a `wiki` only entries are loaded.
+    """
+
+    def __init__(
+        self, db: Database, resources: Path, wiki: SampleWiki | None = None, *, agent_child: bool = False
+    ) -> None:
         self._db = db
+        self._wiki = wiki
         self._folder = resources / "samples"
         self._agent_child = agent_child
 
     async def state(self) -> bool:
-        """Whether samples are in the library."""
+        """Whether samples are there."""
         shown = Filters(statuses=frozenset({Status.PUBLISHED}), source=SOURCE)
         _, total = await self._db.read(lambda session: entry_lists.list_entries(session, shown, limit=1))
-        return total > 0
+        return total > 0 or (self._wiki is not None and await self._wiki.state())
 
-    async def load(self, language: str, *, actor: Actor) -> Done:
+    async def load(self, language: str, *, actor: Actor) -> SamplesDone:
         """Publish the samples of that language, each with its full timeline; those removed before come back unchanged.
 
-        One operation, so that one undo takes it back.
+        One operation, so that one undo takes the entries back. The wiki becomes the current knowledge base.
         """
         require_human(actor, LOADING, agent_child=self._agent_child)
         samples = self._samples(language)
-        return await self._db.write(lambda unit: _load(unit, samples, actor))
+        done = await self._db.write(lambda unit: _load(unit, samples, actor))
+        base = await self._wiki.load(_spoken(language)) if self._wiki is not None else None
+        return SamplesDone(done.operation, done.entries, base=base)
 
-    async def remove(self, *, actor: Actor) -> Done:
-        """Archive the samples of every language."""
-        return await self._db.write(lambda unit: _remove(unit, actor))
+    async def remove(self, *, actor: Actor) -> SamplesDone:
+        """Archive the samples of every language, and remove their wikis but for what was changed."""
+        require_human(actor, REMOVING, agent_child=self._agent_child)
+        kept = await self._wiki.remove() if self._wiki is not None else ()
+        done = await self._db.write(lambda unit: _remove(unit, actor))
+        return SamplesDone(done.operation, done.entries, kept=kept)
 
     def questions(self, language: str) -> tuple[str, ...]:
-        """Questions that the samples answer, for the welcome page."""
+        """Questions that the samples answer, for the welcome page: each by one entry, in their order."""
         return tuple(self._read(language)["questions"])
+
+    def wiki_question(self, language: str) -> str:
+        """A question that the sample wiki answers; empty without one."""
+        return str(self._read(language)["wiki_question"]) if self._wiki is not None else ""
 
     def _samples(self, language: str) -> tuple[Sample, ...]:
         spoken = _spoken(language)

@@ -136,8 +136,10 @@ def _chosen(asked: str, entries: tuple[InjectedItem, ...], pages: tuple[Injected
     if any(page.reason in _OVERVIEW for page in rest):
         lead = rest[:1] if rest[0].reason == "title" else ()
         return _Chosen(lead, rest[len(lead) :])
-    found = tuple(rank(asked, (*entries, *rest)))
-    return _Chosen(found[:1], found[1:])
+    found = rank(asked, (*entries, *rest))
+    if rest and not any(item.source == "page" for item in found):
+        found.append(rest[0])  # both were searched, and both had something
+    return _Chosen(tuple(found[:1]), tuple(found[1:]))
 
 
 def _shares_words(asked: str, item: InjectedItem) -> bool:

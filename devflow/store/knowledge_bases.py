@@ -13,7 +13,7 @@ from devflow.domain.ids import new_id
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.messages import N_
 from devflow.store.database import Unit
-from devflow.store.schema import KnowledgeBaseRow
+from devflow.store.schema import ConversationRow, DigestBatchRow, KnowledgeBaseRow
 
 WHAT = N_("knowledge base")
 
@@ -37,6 +37,26 @@ def opened(unit: Unit, id: str) -> KnowledgeBase:
     unit.session.flush()
     unit.changed(Aggregate.KNOWLEDGE_BASE, id)
     return _to_base(row)
+
+
+def forget(unit: Unit, id: str) -> bool:
+    """Take it out of the list; one that a conversation or a digest belongs to stays known. False: it stays.
+
+    A conversation that has no message yet belongs to none from then on.
+    """
+    row = _row(unit.session, id)
+    begun = select(ConversationRow).where(ConversationRow.kb_id == id, ConversationRow.leaf_id.is_(None))
+    for conversation in unit.session.scalars(begun):
+        conversation.kb_id = None
+        unit.changed(Aggregate.CONVERSATION, conversation.id)
+    unit.session.flush()
+    for belonging in (ConversationRow.kb_id, DigestBatchRow.kb_id):
+        if unit.session.scalar(select(belonging).where(belonging == id).limit(1)) is not None:
+            return False
+    unit.session.delete(row)
+    unit.session.flush()
+    unit.changed(Aggregate.KNOWLEDGE_BASE, id)
+    return True
 
 
 def get(session: Session, id: str) -> KnowledgeBase:

@@ -101,6 +101,10 @@ class KnowledgeBases:
         made = await asyncio.to_thread(founding.create, root, name, purpose, at=now(), sites=self._sites)
         return await self._db.write(lambda unit: table.ensure(unit, made))
 
+    async def forget(self, id: str) -> bool:
+        """No longer list it; its files stay. False: a conversation or a digest belongs to it, and so it stays known."""
+        return await self._db.write(lambda unit: table.forget(unit, id))
+
     # their pages -----------------------------------------------------------------------------------------------------
 
     async def refresh(self, base: KnowledgeBase, within: float | None = None) -> Progress:

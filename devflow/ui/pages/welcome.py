@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVB
 from devflow.domain.conversation import OFFLINE, ModelChoice
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.provider import ProviderDraft, Roles
-from devflow.knowledge.acts import Actor
 from devflow.ui.bases import choose_base
 from devflow.ui.context import UiContext
+from devflow.ui.samples import load_samples, remove_samples
 from devflow.ui.widgets import Button, Card, FlowLayout, Label, OptionRow, Paragraph
 
 if TYPE_CHECKING:  # httpx loads when servers are looked for, not with the window
@@ -195,17 +195,19 @@ class WelcomeView(QScrollArea):
 
     def _show_samples(self, loaded: bool) -> None:
         t = self._ctx.t
-        questions = self._ctx.services.samples.questions(t.language)
+        samples = self._ctx.services.samples
+        questions = (samples.wiki_question(t.language), *samples.questions(t.language))
+        about = t("12 entries and a small wiki about DevFlow. One click removes them")
         self._mark(self._samples, done=loaded, icon="inbox")
         if loaded:
-            self._samples.set_words(t("Samples loaded"), t("12 entries about DevFlow. One click removes them"))
+            self._samples.set_words(t("Samples loaded"), about)
             remove = self._button(t("Remove"), "removeSamplesButton", self._remove_samples, "ghost")
             self._samples.set_controls(remove)
         else:
-            self._samples.set_words(t("Load the samples"), t("12 entries about DevFlow. One click removes them"))
+            self._samples.set_words(t("Load the samples"), about)
             self._samples.set_controls(self._button(t("Load"), "loadSamplesButton", self._load_samples))
         self._questions.clear()
-        for text in questions if loaded else ():
+        for text in filter(None, questions if loaded else ()):
             button = self._button(text, "suggestionButton", self._ask, "suggestion")
             self._questions.addWidget(button)
         self._suggestions.setVisible(loaded and bool(questions))
@@ -222,11 +224,10 @@ class WelcomeView(QScrollArea):
             self.ask.emit(button.text())
 
     def _load_samples(self) -> None:
-        work = self._ctx.services.samples.load(self._ctx.t.language, actor=Actor.user())
-        self._ctx.tasks.launch(work, what="load the samples")
+        self._ctx.tasks.launch(load_samples(self._ctx), what="load the samples")
 
     def _remove_samples(self) -> None:
-        self._ctx.tasks.launch(self._ctx.services.samples.remove(actor=Actor.user()), what="remove the samples")
+        self._ctx.tasks.launch(remove_samples(self._ctx), what="remove the samples")
 
     def _other_model(self) -> None:
         self._ctx.shell.open_settings("providers")

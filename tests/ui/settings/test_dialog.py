@@ -180,7 +180,7 @@ async def test_the_samples_can_be_removed_when_the_first_page_is_gone(start: Sta
         await person.is_answered()
         await person.misses("welcomePage")
         async with settings(person, "Data"):
-            await person.sees("12 entries about DevFlow are in the library.", on="settingsData")
+            await person.sees("12 entries and a small wiki about DevFlow are there.", on="settingsData")
             await person.clicks("samplesButton")
             await person.sees("to try it with", on="settingsData")
         assert (await person.core.knowledge.knowledge_stats()).statuses[Status.ARCHIVED] == 12

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from devflow.knowledge.acts import Actor
 from devflow.ui.context import UiContext
+from devflow.ui.samples import load_samples, remove_samples
 from devflow.ui.widgets import Button, OptionRow
 
 
@@ -19,6 +19,8 @@ class SamplesRow(OptionRow):
         self.button.setEnabled(False)
         self.button.clicked.connect(self._act)
         ctx.events.entries_changed.connect(self._refresh)
+        ctx.events.bases_changed.connect(self._refresh)
+        ctx.events.settings_changed.connect(self._refresh)
         self._refresh()
 
     def _refresh(self, _ids: object = None) -> None:
@@ -28,18 +30,17 @@ class SamplesRow(OptionRow):
         t = self._ctx.t
         self._loaded = await self._ctx.services.samples.state()
         if self._loaded:
-            words, act = t("12 entries about DevFlow are in the library."), t("Remove")
+            words, act = t("12 entries and a small wiki about DevFlow are there."), t("Remove")
         else:
-            words, act = t("12 entries about DevFlow, to try it with."), t("Load")
+            words, act = t("12 entries and a small wiki about DevFlow, to try it with."), t("Load")
         self.set_words(self.title.text(), words)
         self.button.set_label(act)
         self.button.setAccessibleName(f"{self.title.text()}: {act}")
         self.button.setEnabled(True)
 
     def _act(self) -> None:
-        samples = self._ctx.services.samples
         self.button.setEnabled(False)
         if self._loaded:
-            self._ctx.tasks.launch(samples.remove(actor=Actor.user()), what="remove the samples")
+            self._ctx.tasks.launch(remove_samples(self._ctx), what="remove the samples")
         else:
-            self._ctx.tasks.launch(samples.load(self._ctx.t.language, actor=Actor.user()), what="load the samples")
+            self._ctx.tasks.launch(load_samples(self._ctx), what="load the samples")

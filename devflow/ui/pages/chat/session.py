@@ -122,13 +122,13 @@ class ChatSession(QObject):
             await conversations.set_kb(self._id, id)
         self.shown.emit(False)
 
-    def _base_chosen(self, base: KnowledgeBase) -> None:
-        if self.base is None or self.base.id != base.id:
+    def _base_chosen(self, base: KnowledgeBase | None) -> None:
+        if (self.base.id if self.base is not None else None) != (base.id if base is not None else None):
             self._ctx.tasks.launch(self._go_on_in(base), what="go on in the chosen knowledge base", owner=self)
 
-    async def _go_on_in(self, base: KnowledgeBase) -> None:
+    async def _go_on_in(self, base: KnowledgeBase | None) -> None:
         """In its newest conversation; but words that were begun without a message stay, and go with it."""
-        newest = await self._ctx.services.conversations.newest_of(base.id)
+        newest = await self._ctx.services.conversations.newest_of(base.id if base is not None else None)
         typed = self._draft or (self.conversation.draft.text if self.conversation else "")
         if newest is None or (not self.turns and typed.strip()):
             await self.take_base(base)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, 
 
 from devflow.domain.errors import NotFound
 from devflow.domain.knowledge import INBOX, Entry, Kind, Status
-from devflow.knowledge.acts import Actor
 from devflow.ui.context import UiContext
 from devflow.ui.models.library_view import GROUP, RELEVANCE, LibraryView, from_settings, to_settings
 from devflow.ui.models.marks import marked_terms
@@ -20,6 +19,7 @@ from devflow.ui.pages.knowledge.detail import EntryDetail
 from devflow.ui.pages.knowledge.entry_pane import EntryPane
 from devflow.ui.pages.knowledge.facets import FacetPane
 from devflow.ui.pages.knowledge.side_switch import SideSwitch
+from devflow.ui.samples import load_samples
 from devflow.ui.widgets import EmptyState, HairlineSplitter, UndoBar
 from devflow.ui.widgets.entry_editor import EntryEditor
 
@@ -276,8 +276,7 @@ class LibrarySide(QWidget):
             self.bar.show_undo(decided.step.words, self.review.undo)
 
     def _load_samples(self) -> None:
-        work = self._ctx.services.samples.load(self._ctx.t.language, actor=Actor.user())
-        self._ctx.tasks.launch(work, what="load the samples")
+        self._ctx.tasks.launch(load_samples(self._ctx), what="load the samples")
 
     # keys
 
