@@ -20,6 +20,7 @@ from devflow.domain.errors import ProviderFailed, Refused
 from devflow.domain.ids import now
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.provider import ProviderDraft
+from devflow.domain.tokens import estimate_tokens
 from devflow.retrieval.pages import search_knowledge_base
 from devflow.wiki.page import read
 from tests.fakes.openai_server import Gate, OpenAIServer, Request, Turn
@@ -430,6 +431,20 @@ async def test_a_conversation_that_is_too_long_for_the_model_is_shortened_and_as
     assert "头一个问题" in sent
     assert "末了的回答" in sent
     assert "乙" * 6_000 in desk.pages[made.path], "the page has every word"
+
+
+@pytest.mark.parametrize("window", [2_048, 4_096, 32_768])
+async def test_the_request_fits_into_the_window_that_the_model_has(desk: Desk, window: int) -> None:
+    talk = await desk.talk(("头一个问题" + "甲" * 9_000, "乙" * 30_000), ("末了的问题", "末了的回答"))
+    (provider,) = await desk.core.models.list()
+    draft = ProviderDraft("Model", provider.base_url, models=provider.models, settings={"context_window": window})
+    await desk.core.models.update(provider.id, draft)
+    desk.server.script(NOTE)
+    await desk.core.sediments.write(talk.id)
+    asked = desk.server.requests[-1]
+    assert estimate_tokens(asked.system + asked.last_user) < 0.8 * window
+    assert "头一个问题" in asked.last_user
+    assert "末了的回答" in asked.last_user
 
 
 async def test_a_page_of_a_conversation_ranks_below_a_source_of_equal_merit(desk: Desk) -> None:
