@@ -5,7 +5,7 @@ from typing import Any
 
 from devflow.domain.config import TriggerMode
 from devflow.extraction.service import Phase
-from devflow.ui.dialogs.digest import DigestDialog
+from devflow.ui.dialogs.digest_dialog import DigestDialog
 from tests.e2e.conftest import Start
 from tests.fakes.digest_server import DigestServer
 from tests.fakes.openai_server import OpenAIServer

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog
 
 from devflow.domain.digest import FileState
 from devflow.domain.provider import ProviderDraft
-from devflow.ui.dialogs.digest import DigestDialog
+from devflow.ui.dialogs.digest_dialog import DigestDialog
 from devflow.ui.models.digests import DigestWatch
 from devflow.ui.pages.knowledge import KnowledgePage
 from tests.fakes.digest_server import DigestServer, page_for

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QDialog
 from devflow.domain.digest import DigestBatch
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.provider import ProviderDraft
-from devflow.ui.dialogs.digest import DigestDialog
+from devflow.ui.dialogs.digest_dialog import DigestDialog
 from devflow.ui.models.digests import DigestWatch
 from devflow.ui.pages.knowledge.digest_card import DigestCard
 from devflow.ui.statusline import StatusItem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
@@ -28,6 +28,8 @@ class FileModel(QAbstractListModel):
         self.files: list[Candidate] = []
         self.digested: dict[Path, str] = {}
         self.again = False
+        self.busy: frozenset[Path] = frozenset()
+        """What a digest is at already."""
 
     def add(self, files: Iterable[Candidate]) -> None:
         new = list(files)
@@ -48,21 +50,25 @@ class FileModel(QAbstractListModel):
             self.digested.update(digested)
             self._repaint()
 
+    def show_busy(self, paths: Iterable[Path]) -> None:
+        self.busy = frozenset(paths)
+        self._repaint()
+
     def set_again(self, on: bool) -> None:
         self.again = on
         self._repaint()
 
     def wanted(self) -> tuple[Candidate, ...]:
         """What a start would digest."""
-        return tuple(
-            file for file in self.files if file.left_out is None and (self.again or file.path not in self.digested)
-        )
+        return tuple(file for file in self.files if not self.is_quiet(file))
 
     def words(self, file: Candidate) -> str:
         """What stands at the right."""
         if file.left_out is not None:
             return left_out_words(self._t, file.left_out)
         size = size_words(self._t, file.size)
+        if file.path in self.busy:
+            return self._t("being digested now")
         if file.path not in self.digested:
             return size
         note = self._t("digested before, once more") if self.again else self._t("digested before")
@@ -70,7 +76,9 @@ class FileModel(QAbstractListModel):
 
     def is_quiet(self, file: Candidate) -> bool:
         """Whether nothing will come of it."""
-        return file.left_out is not None or (file.path in self.digested and not self.again)
+        if file.left_out is not None or file.path in self.busy:
+            return True
+        return file.path in self.digested and not self.again
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.files)
@@ -186,3 +194,8 @@ def size_words(t: Translator, size: int) -> str:
     if size < 999_500:
         return t("{size} KB", size=round(size / 1_000))
     return t("{size} MB", size=f"{size / 1_000_000:.1f}")
+
+
+def dropped_files(mime: QMimeData) -> tuple[Path, ...]:
+    """The files and folders of this machine that are dragged."""
+    return tuple(Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile())

@@ -105,8 +105,8 @@ class OptionsCard(Card):
     def concurrency(self) -> int:
         return CONCURRENCIES[self._concurrency.current]
 
-    def select_concurrency(self, place: int) -> None:
-        self._concurrency.select(place)
+    def select_concurrency(self, count: int) -> None:
+        self._concurrency.select(CONCURRENCIES.index(count))
 
     def show_model(self, words: str) -> None:
         """Empty: there is none."""

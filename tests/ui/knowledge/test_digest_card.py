@@ -167,6 +167,8 @@ async def test_what_quitting_cut_off_is_offered_at_the_next_start_and_resumed(
             base = await base_in(desk, tmp_path / "notes")
             await begin(desk, base, articles(tmp_path / "texts", 3), concurrency=1)
             await asyncio.to_thread(gate.wait_reached)
+            began = time.monotonic()
+        assert time.monotonic() - began < 2  # the window closes as fast as ever
         async with open_window(PAGES) as desktop:
             desk = Desk(desktop)
             await desk.built()

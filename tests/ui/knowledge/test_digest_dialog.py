@@ -7,11 +7,13 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
-from devflow.ui.dialogs.digest import DigestDialog, choose_and_digest
-from tests.fakes.digest_server import DigestServer
+from devflow.ui.dialogs.digest import choose_and_digest
+from devflow.ui.dialogs.digest_dialog import DigestDialog
+from tests.fakes.digest_server import DigestServer, page_for
+from tests.fakes.openai_server import Gate, Turn
 from tests.support import hands
 from tests.support.desk import Desk, at_the_desk
-from tests.support.digests import articles, base_in, by_hand, card, connect, look_at, press, start, status
+from tests.support.digests import articles, base_in, begin, by_hand, card, connect, look_at, press, start, status
 from tests.support.documents import docx
 from tests.support.eventually import eventually
 from tests.support.pages import write
@@ -179,6 +181,38 @@ async def test_as_many_files_are_read_at_once_as_were_chosen(
         await choose_and_digest(desk.desktop.window.ctx, base, articles(tmp_path / "texts", 6))
         (batch,) = await desk.core.digests.of_base(base.id)
         assert batch.concurrency == 5
+        await desk.core.digests.wait(batch.id)
+
+        async def look(dialog: DigestDialog) -> None:
+            assert dialog.options.concurrency == 5  # as it was chosen last
+
+        dialogs.will(by_hand(look))
+        await choose_and_digest(desk.desktop.window.ctx, base)
+
+
+@at_the_desk
+async def test_a_file_that_a_digest_is_at_is_not_digested_twice(
+    desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    gate = Gate()
+    files = articles(tmp_path / "texts", 3)
+    with DigestServer(lambda request, name, before: Turn([gate, page_for(f"{name}\ntext")])) as server:
+        await connect(desk, server)
+        base = await base_in(desk, tmp_path / "notes")
+        batch = await begin(desk, base, files[:2])
+
+        async def drive(dialog: DigestDialog) -> None:
+            await eventually(lambda: len(dialog.model.files) == 3)
+            assert list(rows(dialog).values()) == ["being digested now", "being digested now", "33 B"]
+            assert dialog.start.text() == "Digest 1 file"
+            dialog.model.remove(2)
+            dialog._say()
+            assert why_not(dialog) == "A digest is at these files already."
+            gate.open()
+            await eventually(lambda: not dialog.model.busy)
+
+        dialogs.will(by_hand(drive))
+        await choose_and_digest(desk.desktop.window.ctx, base, files)
         await desk.core.digests.wait(batch.id)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.digest import BatchState, DigestBatch, FileState
@@ -98,7 +98,8 @@ class DigestCard(QWidget):
         self._fit()
         if digest.running:
             self.list.follow()
-        elif self._was_running and digest.failed:
+        elif self._was_running:
+            self._announce()
             self.list.go_to_failed()
         self._was_running = digest.running
         self._say_reason()
@@ -151,6 +152,10 @@ class DigestCard(QWidget):
         if words != self.reason.text():
             self.reason.setText(words)
         self._why.setVisible(bool(words))
+
+    def _announce(self) -> None:
+        """That it has ended, and how, to whoever does not see it."""
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.accessibleName()))
 
     def _fit(self) -> None:
         rows = max(1, min(self._rows_max, self.model.rowCount()))

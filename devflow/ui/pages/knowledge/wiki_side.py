@@ -19,7 +19,8 @@ from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.store.page_file import PageRow
 from devflow.ui.bases import choose_base
 from devflow.ui.context import UiContext
-from devflow.ui.dialogs.digest import choose_and_digest, dropped_files
+from devflow.ui.dialogs.digest import choose_and_digest
+from devflow.ui.dialogs.digest_files import dropped_files
 from devflow.ui.models.digests import DigestWatch
 from devflow.ui.models.moments import local_now
 from devflow.ui.models.page_groups import CHANGED, Listing, list_pages
