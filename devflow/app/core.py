@@ -15,7 +15,7 @@ from devflow.agent.conversations import Conversations
 from devflow.agent.engine import Engine
 from devflow.agent.turns import Turns
 from devflow.app.i18n import SYSTEM, translator
-from devflow.app.paths import AppPaths, shared_skills
+from devflow.app.paths import AppPaths, is_usual_home, shared_skills
 from devflow.digest.batch import Workbench
 from devflow.digest.sediment import Sediments
 from devflow.digest.service import Digests
@@ -49,6 +49,7 @@ from devflow.store.migrate import open_database
 from devflow.store.search_fill import keep_filling
 from devflow.store.watch import watch
 from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
+from devflow.tools.mcp_clients import Invitation, own_command
 from devflow.tools.mcp_servers import McpServers
 from devflow.tools.mcp_source import McpSource
 from devflow.wiki.registry import KnowledgeBases
@@ -77,6 +78,7 @@ class Core:
     sharing: Sharing
     sediments: Sediments
     mcp: McpSource
+    invitation: Invitation
     lock: ProcessLock
     journal: Journal
     translator: Translator
@@ -155,6 +157,11 @@ def _lock(paths: AppPaths) -> ProcessLock:
         ) from error
 
 
+def invitation(paths: AppPaths) -> Invitation:
+    """How other tools start this DevFlow."""
+    return Invitation(own_command(), None if is_usual_home(paths.home) else str(paths.home))
+
+
 def is_agent_child(environ: Mapping[str, str] = os.environ) -> bool:
     return environ.get(AGENT_CHILD, "") not in ("", "0")
 
@@ -229,6 +236,7 @@ async def _build(
         digests=Digests(bench, bases, lock.is_alive),
         sediments=Sediments(bench, bases),
         mcp=mcp,
+        invitation=invitation(paths),
         lock=lock,
         translator=translator(paths.resources, language, environ),
     )

@@ -127,6 +127,7 @@ def services_of(core: Core) -> Services:
         sharing=core.sharing,
         sediments=core.sediments,
         mcp=core.mcp,
+        invitation=core.invitation,
         data_folder=core.paths.home,
         database=core.paths.database,
         backups=core.paths.backups,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devflow.cli.output import Output
 from devflow.cli.parser import Parser
 from devflow.domain.rights import DEFAULT, Right
-from devflow.tools.mcp_clients import CLIENTS, configuration, own_command
+from devflow.tools.mcp_clients import CLIENTS
 
 if TYPE_CHECKING:
     from devflow.app.paths import AppPaths
@@ -45,10 +45,9 @@ def _run(paths: AppPaths, args: Namespace, output: Output) -> int:
 
 
 def _print(paths: AppPaths, args: Namespace, right: Right, output: Output) -> int:
-    from devflow.app.paths import is_usual_home
+    from devflow.app.core import invitation
 
-    home = None if is_usual_home(paths.home) else str(paths.home)
-    made = configuration(args.print_config, own_command(), home=home, right=right, name=args.client)
+    made = invitation(paths).configuration(args.print_config, right, name=args.client)
     if output.json:
         output.value({"client": args.print_config, "file": made.file, "text": made.text, "command": made.command})
         return 0

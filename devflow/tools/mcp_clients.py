@@ -45,20 +45,28 @@ CLIENTS: Mapping[str, McpClient] = {
 }
 
 
-def configuration(
-    client: str, program: Sequence[str], *, home: str | None = None, right: Right = DEFAULT, name: str | None = None
-) -> ClientConfig:
-    """What to paste into one of `CLIENTS`.
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """What other tools must be told to start this very DevFlow.
 
-    `program` starts DevFlow; `home` is its data directory, None for the usual one. The server is told the client's
-    name (`name`, else the client's id), so that what it proposed stays its own whatever it calls itself tomorrow.
+    `program` are the words that start it; `home` is its data directory, None for the one it finds by itself.
     """
-    of = CLIENTS[client]
-    words = [*program, "mcp", "--client", name or of.id]
-    words += [] if right is DEFAULT else ["--allow", right.value]
-    words += [] if home is None else ["--home", home]
-    text = _toml(words) if of.file.endswith(".toml") else _json(words)
-    return ClientConfig(of.file, text, _line([*of.adding, *words]) if of.adding else "")
+
+    program: tuple[str, ...]
+    home: str | None = None
+
+    def configuration(self, client: str, right: Right = DEFAULT, *, name: str | None = None) -> ClientConfig:
+        """What to paste into one of `CLIENTS`.
+
+        The server is told the client's name (`name`, else the client's id), so that what it proposed stays its own
+        whatever it calls itself tomorrow.
+        """
+        of = CLIENTS[client]
+        words = [*self.program, "mcp", "--client", name or of.id]
+        words += [] if right is DEFAULT else ["--allow", right.value]
+        words += [] if self.home is None else ["--home", self.home]
+        text = _toml(words) if of.file.endswith(".toml") else _json(words)
+        return ClientConfig(of.file, text, _line([*of.adding, *words]) if of.adding else "")
 
 
 def own_command() -> tuple[str, ...]:
@@ -70,14 +78,29 @@ def own_command() -> tuple[str, ...]:
 
 
 def _json(words: Sequence[str]) -> str:
-    server = {"command": words[0], "args": list(words[1:])}
-    return json.dumps({"mcpServers": {SERVER: server}}, ensure_ascii=False, indent=2)
+    command, args = _values(words)
+    return "\n".join(
+        (
+            "{",
+            '  "mcpServers": {',
+            f'    "{SERVER}": {{',
+            f'      "command": {command},',
+            f'      "args": {args}',
+            "    }",
+            "  }",
+            "}",
+        )
+    )
 
 
 def _toml(words: Sequence[str]) -> str:
     """JSON's strings and lists of them are TOML's too."""
-    command, args = (json.dumps(value, ensure_ascii=False) for value in (words[0], list(words[1:])))
+    command, args = _values(words)
     return f"[mcp_servers.{SERVER}]\ncommand = {command}\nargs = {args}"
+
+
+def _values(words: Sequence[str]) -> tuple[str, str]:
+    return json.dumps(words[0], ensure_ascii=False), json.dumps(list(words[1:]), ensure_ascii=False)
 
 
 def _line(words: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from devflow.models.keys import Keys
     from devflow.models.registry import Models
     from devflow.sharing.service import Sharing
+    from devflow.tools.mcp_clients import Invitation
     from devflow.tools.mcp_source import McpSource
     from devflow.wiki.registry import KnowledgeBases
     from devflow.wiki.skills import Skills
@@ -53,6 +54,7 @@ class Services:
     sharing: Sharing
     sediments: Sediments
     mcp: McpSource
+    invitation: Invitation
     data_folder: Path
     database: Path
     backups: Path
@@ -79,7 +81,8 @@ class Shell:
     """Follow an address inside the window (`devflow:entry/<id>`, `devflow:message/<conversation>/<id>`, …) or, for
     http, https and mailto, outside it."""
     open_settings: Callable[[str], None]
-    """Open the settings dialog at a page: providers, knowledge, tools, appearance, network, data."""
+    """Open the settings dialog at a page: providers, knowledge, tools, appearance, external, network,
+    data."""
     notify: Callable[[str], None]
     """Say one line in the window's message bar."""
     set_status: SetStatus

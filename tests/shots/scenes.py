@@ -70,6 +70,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("settings-providers", providers),
     Scene("settings-knowledge", settings("knowledge")),
     Scene("settings-tools", tools),
+    Scene("settings-external", settings("external")),
     Scene("settings-mcp", mcp.servers),
     Scene("settings-mcp-form", mcp.form),
     Scene("settings-mcp-import", mcp.importing),

@@ -35,7 +35,7 @@ class OpenSettings:
         """Click a page in the column at the left."""
         await self.person.until(lambda: hands.reach("settingsNav"), "the dialog in front")
         hands.click_row("settingsNav", title)
-        await self.person.until(lambda: self.dialog.current == title.lower(), f"the page {title}")
+        await self.person.until(lambda: self.dialog.current == title.lower().split()[0], f"the page {title}")
 
     def is_on(self, name: str) -> bool:
         found = hands.find(name)

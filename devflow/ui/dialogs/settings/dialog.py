@@ -15,6 +15,7 @@ from devflow.ui.dialogs.settings import options, saving
 from devflow.ui.dialogs.settings.appearance_page import AppearancePage
 from devflow.ui.dialogs.settings.data_page import DataPage
 from devflow.ui.dialogs.settings.drafts import Drafts
+from devflow.ui.dialogs.settings.external_page import ExternalPage
 from devflow.ui.dialogs.settings.knowledge_page import KnowledgePage
 from devflow.ui.dialogs.settings.nav import Nav, Place
 from devflow.ui.dialogs.settings.network_page import NetworkPage
@@ -163,6 +164,8 @@ class SettingsDialog(QDialog):
                 return ToolsPage(self._ctx)
             case "appearance":
                 return AppearancePage(self._ctx)
+            case "external":
+                return ExternalPage(self._ctx)
             case "network":
                 return NetworkPage(self._ctx, self.drafts)
             case "data":
