@@ -79,7 +79,8 @@ def _message(message: SharedMessage, t: Translator, marks: frozenset[str]) -> It
 
 
 def _sources(shared: SharedConversation, t: Translator) -> str:
-    parts = [f'<div class="sources">\n<h2>{escape(t("Sources"))}</h2>\n<ul>\n']
+    heading = escape(t("Sources"))
+    parts = [f'<div class="sources">\n<h2>{heading}</h2>\n<ul>\n']
     for source in shared.sources:
         title, path, given = words.source_line(t, source)
         name = f' id="{escape(source.mark)}"' if source.mark else ""

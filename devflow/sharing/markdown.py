@@ -31,7 +31,8 @@ def _blocks(shared: SharedConversation, t: Translator) -> Iterator[str]:
     for message in shared.messages:
         yield from _message(message, t)
     if shared.sources:
-        yield f"---\n\n## {t('Sources')}\n"
+        sources = t("Sources")
+        yield f"---\n\n## {sources}\n"
         for source in shared.sources:
             title, path, given = words.source_line(t, source)
             where = f" — {_code(path)}" if path else ""
