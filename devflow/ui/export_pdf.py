@@ -14,11 +14,13 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QMarginsF, QRectF, QSizeF
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
+    QColor,
     QFont,
     QFontMetricsF,
     QPageLayout,
     QPageSize,
     QPainter,
+    QPalette,
     QPdfWriter,
     QTextBlockFormat,
     QTextCharFormat,
@@ -104,6 +106,8 @@ class _Document:
         self._text.setDefaultStyleSheet(self._sheet)
         self._small = _font(pages.text, _SMALL_PT)
         self._text.documentLayout().setPaintDevice(writer)
+        self._ink = QPalette()  # paper is light, whatever the window is
+        self._ink.setColor(QPalette.ColorRole.Text, QColor(pages.sheet.light["text"]))
         self._foot = _FOOT_PT * _DPI / 72
         self._width, self._height = float(writer.width()), writer.height() - self._foot
         self._text.setPageSize(QSizeF(self._width, self._height))
@@ -162,6 +166,7 @@ class _Document:
                 shown = QRectF(0, page * self._height, self._width, self._height)
                 context = QAbstractTextDocumentLayout.PaintContext()
                 context.clip = shown
+                context.palette = self._ink
                 painter.save()
                 painter.translate(0, -shown.top())
                 painter.setClipRect(shown)

@@ -126,7 +126,7 @@ class ExportDialog(QDialog):
         self.choice.setObjectName("exportFormat")
         self.choice.select(self._at)
         self.choice.chosen.connect(self._chosen)
-        self.does = Label("", "ui", "muted", wrap=True)
+        self.does = Label("", "ui", "muted")
         told = Paragraph(
             ctx,
             t(

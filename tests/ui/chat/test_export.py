@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QWidget
 
 from devflow.domain.events import KnowledgeSearchStart
 from devflow.ui.dialogs.export import ExportDialog
+from devflow.ui.theme import ThemeMode
 from devflow.ui.widgets.dialogs import QtDialogs
 from tests.fakes.openai_server import OpenAIServer
 from tests.support.pages import ARTICLES, write
@@ -95,6 +96,24 @@ async def test_a_pdf_has_the_text_as_it_was_written(open_chat: OpenChat, server:
     assert reader.metadata.title == "提示词怎么写？"
     raw = target.read_bytes()
     assert raw.count(b"/Type /FontDescriptor") == raw.count(b"/FontFile") > 0  # every font is in the file
+
+
+async def test_paper_is_light_whatever_the_window_is(open_chat: OpenChat, tmp_path: Path) -> None:
+    async with open_chat() as chat:
+        await chat.asked("hello there")
+        drawn: list[bytes] = []
+        for theme in (ThemeMode.LIGHT, ThemeMode.DARK):
+            chat.desktop.window.ctx.theme.set_mode(theme)
+            target = tmp_path / f"{theme.value}.pdf"
+            chat.dialogs.will(str(target))
+            chat.say("/export pdf")
+            await exported(chat, target)
+            contents = pypdf.PdfReader(target).pages[0].get_contents()
+            assert contents is not None
+            drawn.append(contents.get_data())
+        chat.desktop.window.ctx.theme.set_mode(ThemeMode.LIGHT)
+    colours = [set(re.findall(rb"^[\d. ]+ (?:scn|rg)$", each, re.MULTILINE)) for each in drawn]
+    assert colours[0] == colours[1] != set()
 
 
 async def test_the_menu_exports_any_conversation(open_chat: OpenChat, tmp_path: Path) -> None:

@@ -102,7 +102,9 @@ class Composer(QFrame):
         self._mode = mode
         t = self._ctx.t
         hints = {
-            IDLE: t("Ask anything. @ cites a page") if self._has_pages else t("Ask anything"),
+            IDLE: t("Ask anything. @ cites a page, / is for commands")
+            if self._has_pages
+            else t("Ask anything. / is for commands"),
             RUNNING: t("Keep typing; it is sent when this reply ends"),
             AWAITING: t("Keep typing; it is sent after your decision"),
         }
