@@ -10,6 +10,7 @@ from devflow.store.entry_lists import Filters
 from devflow.ui.pages.inbox import InboxPage
 from devflow.ui.pages.knowledge import KnowledgePage
 from devflow.ui.pages.knowledge.library_side import LibrarySide
+from devflow.ui.samples import remove_samples
 from devflow.ui.widgets.entry_editor import EntryEditor
 from tests.shots.library_seed import seed_inbox, seed_library
 from tests.shots.stage import Stage
@@ -19,7 +20,7 @@ USER = Actor.user()
 
 async def library(stage: Stage) -> None:
     """The seeded library instead of the samples; the entry with the longest life is open."""
-    await stage.core.samples.remove(actor=USER)
+    await remove_samples(stage.window.ctx)
     seeded = await seed_library(stage.core, stage.say)
     folder = Path(stage.on_close.enter_context(tempfile.TemporaryDirectory()))
     await seed_inbox(stage.core, stage.say, folder / "inkwell-server")

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from devflow.knowledge.acts import Actor
+from devflow.ui.samples import load_samples
 from tests.shots import digest, mcp
 from tests.shots.chat import always_allow, chat_approval, chat_stopped, chat_streaming
 from tests.shots.commands import chat_command, chat_command_running, chat_shell
@@ -26,7 +26,7 @@ async def welcome(stage: Stage) -> None:
 
 
 async def welcome_with_samples(stage: Stage) -> None:
-    await stage.core.samples.load(stage.language, actor=Actor.user())
+    await load_samples(stage.window.ctx)
     await stage.settled()
 
 
