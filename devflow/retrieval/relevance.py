@@ -93,6 +93,7 @@ def is_about(entry: Fields, parts: Sequence[Asked], total: int) -> bool:
 
 def evidence(message: str, fields: Fields, weighed: Sequence[Weighed], total: int) -> Evidence:
     """What of the message stands in the entry, close together. `total` is the number of entries in the library."""
+    weighed = [w for w in weighed if not w.is_seam]
     weights = [_weight(w, total) for w in weighed]
     all_of_it = sum(weights)
     if not all_of_it:

@@ -9,6 +9,7 @@ import pytest
 
 from devflow.domain.knowledge import Status
 from devflow.store import projects
+from tests.benchmarks.retrieval.related import SUBJECTS
 from tests.benchmarks.retrieval.small_talk import UNRELATED
 from tests.support.search_library import SearchLibrary
 
@@ -85,6 +86,28 @@ def test_messages_about_an_entry_get_it(library: SearchLibrary) -> None:
 
 def test_messages_about_other_things_get_nothing(library: SearchLibrary) -> None:
     fired = {message: found for message in UNRELATED if (found := library.inject(message))}
+    assert len(fired) <= 0.05 * len(UNRELATED), fired
+
+
+@pytest.fixture(scope="module")
+def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchLibrary]:
+    opened = SearchLibrary(tmp_path_factory.mktemp("subjects"))
+    for subject in SUBJECTS:
+        opened.add(subject.title, subject.content)
+    yield opened
+    opened.close()
+
+
+def test_of_two_hundred_messages_about_entries_most_get_the_right_one(subjects: SearchLibrary) -> None:
+    asked = [(message, subject.title) for subject in SUBJECTS for message in subject.messages]
+    missed = [message for message, title in asked if title not in subjects.inject(message)]
+    assert len(asked) == 200
+    assert len(missed) <= 0.15 * len(asked), missed
+
+
+def test_of_two_hundred_greetings_and_other_messages_hardly_any_gets_one(subjects: SearchLibrary) -> None:
+    fired = {message: found for message in UNRELATED if (found := subjects.inject(message))}
+    assert len(UNRELATED) == 200
     assert len(fired) <= 0.05 * len(UNRELATED), fired
 
 

@@ -1,9 +1,13 @@
-"""The floor of injection: how often a message that the library answers gets its entry, how often another gets any."""
+"""The floor of injection: how often a message gets the entry it is about, how often another message gets any.
+
+The library is mixed: entries as people write them, about software, among documents of all sets. The messages about the
+entries, and those about nothing in the library, were written for this.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,59 +15,67 @@ from devflow.retrieval.entries import relevant_entries
 from devflow.store.database import Database
 
 from .library import library, load
-from .sets import SIX, BenchmarkSet
+from .related import SUBJECTS
+from .sets import SIX, BenchmarkSet, Document
 from .small_talk import UNRELATED
 
-ASKED = 100
-UNRELATED_BAR = 0.05
+ENTRIES = 1_000
+RIGHT_BAR, UNRELATED_BAR = 0.85, 0.05
+ASKED = 34
+"""Questions of each set, whose documents are in the library too."""
 
 
 def measure(sets: Mapping[str, BenchmarkSet]) -> None:
-    """Print both shares: questions asked of everything, and messages and questions whose answer is not there."""
-    names = [name for name in SIX if name in sets]
-    chosen = {
-        name: random.Random(5).sample(sets[name].questions, min(ASKED, len(sets[name].questions))) for name in names
+    """Print the shares beside their bars, and what the sets' own questions get."""
+    chance = random.Random(5)
+    asked = {
+        name: chance.sample(data.questions, min(ASKED, len(data.questions))) for name, data in sorted(sets.items())
     }
-
-    def related(database: Database, ids: Mapping[str, str]) -> None:
-        for name in names:
-            right = sum(_right(database, ids, name, q.text, q.relevant) for q in chosen[name])
-            print(f"{name:12} its own entry injected {right / len(chosen[name]):6.1%}")
-        _report("small talk and other subjects", (_any(database, text) for text in UNRELATED), UNRELATED_BAR)
-
-    _with(sets, names, related)
-    for absent in names:
-        kept = [name for name in names if name != absent and {name, absent} != {"cmrc2018", "drcd"}]
-        _with(
-            sets,
-            kept,
-            lambda database, _, absent=absent: _report(
-                f"{absent} asked of the other sets", (_any(database, q.text) for q in chosen[absent]), None
-            ),
-        )
-
-
-def _with(
-    sets: Mapping[str, BenchmarkSet], names: Sequence[str], act: Callable[[Database, Mapping[str, str]], None]
-) -> None:
+    asked = {name: asked[name] for name in SIX if name in asked}
+    documents = [Document(subject.title, subject.title, subject.content) for subject in SUBJECTS]
+    for place, name in enumerate(asked):
+        room = (ENTRIES - len(documents)) // (len(asked) - place)
+        documents += _some(sets[name], {id for question in asked[name] for id in question.relevant}, room, chance)
     with TemporaryDirectory() as home, library(Path(home)) as database:
-        ids: dict[str, str] = {}
-        for name in names:
-            ids |= {id: f"{name}:{document}" for id, document in load(database, sets[name].documents, name).items()}
-        act(database, ids)
+        ids = load(database, documents)
+        print(f"\ninjection, in a mixed library of {len(ids):,}")
+        related = [(message, {subject.title}) for subject in SUBJECTS for message in subject.messages]
+        right = [_is_right(database, ids, message, wanted) for message, wanted in related]
+        _report("the right entry for a message about it", right, RIGHT_BAR, at_least=True)
+        _report("anything for small talk and other subjects", _fired(database), UNRELATED_BAR, at_least=False)
+        for name, questions in asked.items():
+            own = [
+                _is_right(database, ids, q.text, {f"{name}:{document}" for document in q.relevant}) for q in questions
+            ]
+            _report(f"the right document for a question of {name}", own, None, at_least=True)
 
 
-def _any(database: Database, text: str) -> bool:
-    return bool(database.run_read(lambda session: relevant_entries(session, text, project_id=None)))
+def _some(data: BenchmarkSet, wanted: set[str], room: int, chance: random.Random) -> list[Document]:
+    """Those wanted, then others, as many as there is room for."""
+    named = [Document(f"{data.name}:{each.id}", each.title, each.text) for each in data.documents]
+    first = [each for each in named if each.id.partition(":")[2] in wanted]
+    others = [each for each in named if each.id.partition(":")[2] not in wanted]
+    return [*first, *chance.sample(others, min(max(room - len(first), 0), len(others)))]
 
 
-def _right(database: Database, ids: Mapping[str, str], name: str, text: str, relevant: Iterable[str]) -> bool:
-    found = database.run_read(lambda session: relevant_entries(session, text, project_id=None))
-    return any(ids[hit.entry.id] == f"{name}:{document}" for hit in found for document in relevant)
+def _fired(database: Database) -> list[bool]:
+    return [bool(_injected(database, message)) for message in UNRELATED]
 
 
-def _report(what: str, fired: Iterable[bool], bar: float | None) -> None:
-    outcomes = list(fired)
-    share = sum(outcomes) / len(outcomes)
-    beside = "" if bar is None else f"   bar {bar:.0%}   {'held' if share <= bar else 'MISSED'}"
-    print(f"{what:45} something injected {share:6.1%} of {len(outcomes)}{beside}", flush=True)
+def _is_right(database: Database, ids: Mapping[str, str], message: str, wanted: set[str]) -> bool:
+    return any(ids[id] in wanted for id in _injected(database, message))
+
+
+def _injected(database: Database, message: str) -> list[str]:
+    found = database.run_read(lambda session: relevant_entries(session, message, project_id=None))
+    return [hit.entry.id for hit in found]
+
+
+def _report(what: str, outcomes: Iterable[bool], bar: float | None, *, at_least: bool) -> None:
+    all_of_them = list(outcomes)
+    share = sum(all_of_them) / len(all_of_them)
+    beside = ""
+    if bar is not None:
+        held = share >= bar if at_least else share <= bar
+        beside = f"   bar {'≥' if at_least else '≤'} {bar:.0%}   {'held' if held else 'MISSED'}"
+    print(f"  {what:48} {share:6.1%} of {len(all_of_them)}{beside}", flush=True)

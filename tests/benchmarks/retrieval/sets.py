@@ -9,6 +9,8 @@ from pathlib import Path
 
 SIX = ("cmrc2018", "drcd", "javaguide", "cosqa", "claudedocs", "libafl")
 CROSS_LINGUAL = ("tldr-xling",)
+PAGES = ("javaguide",)
+"""Asked as pages of a knowledge base too."""
 TITLE_MAX, TEXT_MAX = 200, 20_000
 
 
