@@ -194,10 +194,7 @@ class Conversations:
         """
 
         def work(unit: Unit) -> str:
-            waiting = table.get(unit.session, id)
-            queued, skill = waiting.queued, waiting.queued_skill
-            if queued.strip() and skill is not None and queued.strip() != f"/{skill.name}":
-                queued = f"/{skill.name} {queued}"
+            queued = table.get(unit.session, id).queued_words
             text = "\n\n".join(part for part in (queued, typed) if part.strip())
             table.set_fields(unit, id, queued="", queued_skill=None, draft={"text": text, "references": []})
             return text

@@ -112,6 +112,14 @@ class Conversation:
     awaiting: bool = False
     queued_skill: UsedSkill | None = None
 
+    @property
+    def queued_words(self) -> str:
+        """The waiting message as it would be typed, with the command of its skill."""
+        command = f"/{self.queued_skill.name}" if self.queued_skill is not None else ""
+        if not command or not self.queued.strip() or self.queued.strip() == command:
+            return self.queued
+        return f"{command} {self.queued}"
+
 
 @dataclass(frozen=True, slots=True)
 class Siblings:

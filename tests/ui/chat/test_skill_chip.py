@@ -4,15 +4,15 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QLabel
 
-from tests.fakes.openai_server import OpenAIServer
+from tests.fakes.openai_server import Gate, OpenAIServer, Turn
 from tests.support import hands
-from tests.ui.chat.conftest import Chat, OpenChat
+from tests.ui.chat.conftest import Chat, OpenChat, eventually
 
 
-def write_skill(chat: Chat, place: Path | None = None) -> None:
+def write_skill(chat: Chat, place: Path | None = None, does: str = "Reviews code.") -> None:
     folder = (place or chat.core.paths.home / "skills") / "review"
     folder.mkdir(parents=True)
-    text = "---\nname: review\ndescription: Reviews code.\n---\n\nLook for bugs first.\n"
+    text = f"---\nname: review\ndescription: {does}\n---\n\nLook for bugs first.\n"
     (folder / "SKILL.md").write_text(text, encoding="utf-8")
 
 
@@ -43,3 +43,29 @@ async def test_an_edited_question_keeps_its_chip(open_chat: OpenChat, server: Op
         await chat.answered()
         assert chat.last.user.skill is not None
         assert chat.last.user.skill.isVisible()
+
+
+async def test_a_waiting_message_shows_the_skill_that_it_waits_with(open_chat: OpenChat, server: OpenAIServer) -> None:
+    gate = Gate()
+    server.script(Turn(["One", gate, "."]), "Two.")
+    async with open_chat(server) as chat:
+        write_skill(chat)
+        chat.page.acts.send("First.")
+        await eventually(lambda: gate.reached)
+        chat.page.acts.send("Look at this.", skill="review")
+        await chat.shown(lambda: chat.page.composer.queue.isVisible())
+        assert chat.page.composer.queue.accessibleName() == "/review Look at this."
+        gate.open()
+        await chat.answered(2)
+        assert chat.last.user.skill is not None
+
+
+async def test_the_popup_says_whose_a_skill_is_and_that_it_hides_another(open_chat: OpenChat, tmp_path: Path) -> None:
+    async with open_chat() as chat:
+        write_skill(chat)
+        project = await chat.core.projects.ensure(tmp_path)
+        write_skill(chat, tmp_path / ".agents/skills", "Reviews this project.")
+        made = await chat.core.conversations.create(project_id=project.id)
+        chat.page.open_link(f"devflow:conversation/{made.id}")
+        line = "Project, hides 1 other · Reviews this project."
+        await eventually(lambda: line in [command.does for command in chat.page.commands.commands()])

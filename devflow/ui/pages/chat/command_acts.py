@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from devflow.domain.commands import SlashCommand, command_of
@@ -19,6 +19,7 @@ from devflow.ui.pages.chat.command_sheet import CommandSheet
 from devflow.ui.pages.chat.command_works import CommandWorks
 from devflow.ui.pages.chat.commands import FORMATS, Command, built_in, find, format_of, nearest
 from devflow.ui.pages.chat.completion_popup import Offer
+from devflow.ui.pages.chat.skill_words import skill_line
 
 if TYPE_CHECKING:
     from devflow.ui.pages.chat.page import ChatPage
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 class CommandActs(QObject):
     """Takes what was submitted: an ordinary message goes on to `PageActs.send`, a command is run here."""
+
+    changed = Signal()
+    """Other skills than before were found."""
 
     def __init__(self, ctx: UiContext, page: ChatPage) -> None:
         super().__init__(page)
@@ -40,7 +44,7 @@ class CommandActs(QObject):
         page.session.shown.connect(self._shown)
         page.composer.typed.connect(self._typed)
         page.acts.sent.connect(self._sent)
-        self._look_for_skills()
+        self.freshen()
 
     @property
     def note(self) -> CommandNote:
@@ -49,7 +53,7 @@ class CommandActs(QObject):
     def commands(self) -> tuple[Command, ...]:
         """The application's own, then the skills; a skill does not take the name of one of ours."""
         skills = tuple(
-            Command(skill.name, skill.description, "quote", "text", skill=True)
+            Command(skill.name, skill_line(self._ctx.t, skill), "quote", "text", skill=True)
             for skill in self._skills
             if find(self._own, skill.name) is None
         )
@@ -85,6 +89,9 @@ class CommandActs(QObject):
         t = self._ctx.t
         try:
             found = find(self.commands(), typed.name)
+            if found is None:
+                await self._read_skills()
+                found = find(self.commands(), typed.name)
             if found is None:
                 self._unknown(text, typed)
                 return
@@ -262,13 +269,15 @@ class CommandActs(QObject):
         places = (base.path if base is not None else None, project.path if project is not None else None)
         if places != self._places:
             self._places = places
-            self._look_for_skills()
+            self.freshen()
 
-    def _look_for_skills(self) -> None:
+    def freshen(self) -> None:
+        """Look for skills again: somebody may have written one meanwhile."""
         self._ctx.tasks.launch(self._read_skills(), what="look for skills", owner=self)
 
     async def _read_skills(self) -> None:
         places = self._places
         found = await self._ctx.services.skills.offered(*places)
-        if places == self._places:
+        if places == self._places and found != self._skills:
             self._skills = found
+            self.changed.emit()

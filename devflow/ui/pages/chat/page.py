@@ -209,7 +209,7 @@ class ChatPage(QWidget):
         turn, composer = self.session.newest, self.composer
         conversation = self.session.conversation
         composer.set_mode(AWAITING if turn and turn.awaiting else RUNNING if turn and turn.open_run else IDLE)
-        composer.queue.show_text(conversation.queued if conversation else "")
+        composer.queue.show_text(conversation.queued_words if conversation else "")
         composer.base.show_base(self.session.base)
         composer.offer_pages(self.session.base is not None)
         self.completion.set_base(self.session.base)

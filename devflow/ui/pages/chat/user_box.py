@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.conversation import Message
-from devflow.domain.messages import Translator
-from devflow.domain.skill import SkillSource, UsedSkill
+from devflow.domain.skill import UsedSkill
 from devflow.domain.text.as_typed import as_typed
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.composer_field import ComposerField
+from devflow.ui.pages.chat.skill_words import of_whom
 from devflow.ui.pages.chat.turn_acts import TurnActs
 from devflow.ui.widgets import Button, Chip, Label, MarkdownView
 
@@ -65,7 +63,7 @@ class UserBox(QFrame):
             self._column.insertSpacing(1, 6)
         t = self._ctx.t
         self.skill.setText(skill.name)
-        self.skill.setToolTip(_of_whom(t, skill.source))
+        self.skill.setToolTip(of_whom(t, skill.source))
         self.skill.show()
         self.setAccessibleName(
             t("You, with the skill {name}: {text}", name=skill.name, text=self._message.content[:500])
@@ -117,18 +115,6 @@ class UserBox(QFrame):
         """The new text was not recorded: it stays in the field."""
         if self._editor is not None:
             self._editor.setEnabled(True)
-
-
-def _of_whom(t: Translator, source: SkillSource) -> str:
-    match source:
-        case SkillSource.KB:
-            return t("A skill of the knowledge base")
-        case SkillSource.PROJECT:
-            return t("A skill of the project")
-        case SkillSource.USER:
-            return t("A skill of yours")
-        case _:
-            assert_never(source)
 
 
 class _Editor(QWidget):
