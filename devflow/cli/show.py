@@ -11,6 +11,7 @@ from devflow.domain.knowledge import Entry, TimelineEvent
 from devflow.knowledge.as_json import entry_json, event_json, hit_json, stats_json
 from devflow.knowledge.queries import Stats
 from devflow.retrieval.hits import Hit
+from devflow.retrieval.reasons import why
 
 
 def entries(output: Output, found: Iterable[Entry]) -> None:
@@ -27,7 +28,7 @@ def hits(output: Output, found: Iterable[Hit]) -> None:
         output.value([hit_json(hit) for hit in found])
         return
     for hit in found:
-        output.line(f"{entry_line(hit.entry)}  ({hit.score:.2f}: {', '.join(hit.match.terms)})")
+        output.line(f"{entry_line(hit.entry)}  ({hit.score:.2f}: {why(output.t, hit.match)})")
 
 
 def changed(output: Output, done: tuple[Entry, ...]) -> None:

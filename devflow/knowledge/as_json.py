@@ -41,6 +41,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "tier": hit.match.tier,
         "terms": list(hit.match.terms),
         "fields": list(hit.match.fields),
+        "places": {field: list(terms) for field, terms in hit.match.places},
         "similarity": None if hit.match.similarity is None else round(hit.match.similarity, 3),
     }
     return {**entry_json(hit.entry), "score": round(hit.score, 4), "match": match}

@@ -5,14 +5,14 @@ Plain functions of a session; they run on the store's thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from devflow.domain.knowledge import Entry
 from devflow.retrieval import ranking
 from devflow.retrieval.greetings import is_greeting
-from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
+from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult, Tier
 from devflow.retrieval.query import Query, parse
-from devflow.retrieval.ranking import Fields, Ranked, Weighed, fields_of
+from devflow.retrieval.ranking import Ranked, Weighed, fields_of
 from devflow.retrieval.relevance import asked, is_about
 from devflow.store import entries as rows
 from devflow.store import search_lookup
@@ -121,19 +121,20 @@ def _relative(ranked: Sequence[Ranked], best: float) -> list[tuple[str, float]]:
 
 def like_match(query: Query, entry: Entry) -> Match:
     """Why an entry that contains the whole query was found."""
-    fields = fields_of(entry)
     folded = query.needle.folded
-    return Match("like", (folded,), _names(fields, (folded,)))
+    return _matched("like", entry, {folded: folded})
 
 
 def term_match(weighed: Sequence[Weighed], entry: Entry) -> Match:
     """Which of the query's terms an entry has, and where."""
+    return _matched("term", entry, {w.term.text: w.term.stem for w in weighed if not w.is_seam})
+
+
+def _matched(tier: Tier, entry: Entry, asked: Mapping[str, str]) -> Match:
+    """`asked`: terms, and for each the part that counts."""
     fields = fields_of(entry)
-    whole = f"{fields.title}\n{fields.tags}\n{fields.content}"
-    found = [w.term for w in weighed if w.term.stem in whole]
-    return Match("term", tuple(term.text for term in found), _names(fields, [term.stem for term in found]))
-
-
-def _names(fields: Fields, texts: Sequence[str]) -> tuple[str, ...]:
     named = (("title", fields.title), ("tags", fields.tags), ("content", fields.content))
-    return tuple(name for name, value in named if any(text in value for text in texts))
+    found = [(name, tuple(term for term, part in asked.items() if part in value)) for name, value in named]
+    places = tuple((name, terms) for name, terms in found if terms)
+    there = {term for _, terms in places for term in terms}
+    return Match(tier, tuple(term for term in asked if term in there), tuple(name for name, _ in places), places=places)

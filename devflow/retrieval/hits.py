@@ -17,14 +17,15 @@ class Match:
 
     `like`: title or content contains the whole query, which is then the only one of `terms`. `term`: it has these terms
     of the query. `meaning`: its vector alone found it. Terms are folded; `fields` are among `title`, `tags`, `content`,
-    in this order. `similarity` of a search by meaning: 0 for unrelated texts, 0.3 at the floor; None where the entry
-    has no vector, or only keywords were asked.
+    in this order; `places` says which of the terms stand in each. `similarity` of a search by meaning: 0 for unrelated
+    texts, 0.3 at the floor; None where the entry has no vector, or only keywords were asked.
     """
 
     tier: Tier
     terms: tuple[str, ...]
     fields: tuple[str, ...]
     similarity: float | None = None
+    places: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,5 +183,5 @@ def _match(query: Query, weighed: Sequence[Weighed], entry: Entry, found: Fused 
         return replace(like_match(query, entry), similarity=similarity)
     match = term_match(weighed, entry)
     if found is not None and not found.by_terms:
-        return Match("meaning", match.terms, match.fields, similarity)
+        return Match("meaning", match.terms, match.fields, similarity, match.places)
     return replace(match, similarity=similarity)

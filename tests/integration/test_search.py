@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from devflow.domain.knowledge import Kind, Status
+from devflow.domain.messages import english
 from devflow.domain.text import fold
 from devflow.retrieval.entries import matching_ids
+from devflow.retrieval.reasons import why
 from devflow.store.entry_lists import ANY, Filters
 from tests.support.search_library import SearchLibrary
 
@@ -291,6 +293,19 @@ def test_every_hit_says_why_it_matched(library: SearchLibrary) -> None:
         "Layers": ({"build", "docker"}, ("content",)),
     }
     assert term.hits[0].score == 1.0
+    assert {hit.entry.title: dict(hit.match.places) for hit in term} == {
+        "Docker cache": {"title": ("docker",), "tags": ("build",)},
+        "Layers": {"content": ("build", "docker")},
+    }
+
+
+def test_the_reason_of_a_hit_is_said_in_words(library: SearchLibrary) -> None:
+    library.add("Docker cache", "Order the layers.", tags=["build"])
+    t = english()
+    assert [why(t, hit.match) for hit in library.search("docker cache")] == ["contains “docker cache” in: title"]
+    assert [why(t, hit.match) for hit in library.search("layers of a docker build")] == [
+        "title: docker; tags: build; content: layers"
+    ]
 
 
 # filters and pages --------------------------------------------------------------------------------------------------
