@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QListView, QMenu
 
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.statusline import StatusItem
-from devflow.ui.widgets import MarkdownView
+from devflow.ui.widgets.long_markdown import LongMarkdown
 from tests.support import hands
 from tests.support.desk import CTRL, PAGES, Desk, at_the_desk
 from tests.support.eventually import eventually
@@ -70,11 +70,12 @@ def status(desk: Desk) -> str:
 
 def links(desk: Desk) -> dict[str, str]:
     """What stands in the page as a link: its words and where it leads."""
-    return {cursor.selectedText(): address for cursor, address in hands._anchors(view(desk))}
+    anchors = [anchor for each in view(desk).views for anchor in hands._anchors(each)]
+    return {cursor.selectedText(): address for cursor, address in anchors}
 
 
-def view(desk: Desk) -> MarkdownView:
-    return desk.find(MarkdownView, "pageView")
+def view(desk: Desk) -> LongMarkdown:
+    return desk.find(LongMarkdown, "pageView")
 
 
 @at_the_desk

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
@@ -12,17 +10,13 @@ from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.context import UiContext
 from devflow.ui.models.moments import local_now, moment
 from devflow.ui.models.page_links import WikiLinks, page_address
-from devflow.ui.models.page_reading import PageShown
+from devflow.ui.models.page_reading import SHOWN_MAX, PageShown
 from devflow.ui.models.page_words import changed_at, problem_words
 from devflow.ui.pages.knowledge.digest_card import DigestCard
-from devflow.ui.widgets import Button, ElidedLabel, EmptyState, Label, MarkdownView, NoticeStrip, Pane, Paragraph
+from devflow.ui.widgets import Button, ElidedLabel, EmptyState, Label, NoticeStrip, Pane, Paragraph
 from devflow.ui.widgets.entry_parts import Link
-from devflow.ui.widgets.entry_text import EDGE, PIECE, DetailScroll
-from devflow.ui.widgets.markdown.stream import safe_cut
-
-_ITEM = re.compile(r"(?<=\n)(?=(?:[-*+]|\d{1,9}[.)]) )")
-MOST = 100_000
-"""Characters of a page that are shown; the editor has the rest."""
+from devflow.ui.widgets.entry_text import EDGE, DetailScroll
+from devflow.ui.widgets.long_markdown import LongMarkdown
 
 
 class PageDetail(Pane):
@@ -36,12 +30,7 @@ class PageDetail(Pane):
         self.setObjectName("pageDetail")
         self._ctx = ctx
         self._shown: PageShown | None = None
-        self._rest = ""
         self._place = 0  # where the reader was in the former state of this page, until there is as much text again
-        self._pieces = QTimer(self)
-        self._pieces.setSingleShot(True)
-        self._pieces.setInterval(10)
-        self._pieces.timeout.connect(self._show_piece)
         t = ctx.t
         self.path = ElidedLabel(ctx, "", role="code-small", color="text-muted", middle=True)
         self.path.setObjectName("pagePath")
@@ -67,10 +56,8 @@ class PageDetail(Pane):
         self.cited.clicked.connect(self._open_cited)
         self.notice = NoticeStrip(ctx, "", "warning")
         self.notice.setObjectName("pageNotice")
-        self.view = MarkdownView(ctx)
+        self.view = LongMarkdown(ctx, t("Page"))
         self.view.setObjectName("pageView")
-        self.view.setAccessibleName(t("Page"))
-        self.view.set_citing(False)
         self.view.link_activated.connect(self.link_opened)
         self._lay_out()
 
@@ -124,27 +111,14 @@ class PageDetail(Pane):
         words = problem_words(t, shown.page) if shown.page.problem else ""
         if words:
             words = t("{why}: this page is skipped, and never searched.", why=words)
-        elif len(shown.text) > MOST:
-            words = t("The first {count} characters are shown; the editor has them all.", count=f"{MOST:,}")
+        elif len(shown.text) > SHOWN_MAX:
+            words = t("The first {count} characters are shown; the editor has them all.", count=f"{SHOWN_MAX:,}")
         if words:
             self.notice.say(words)
         self.notice.setVisible(bool(words))
 
     def _show_text(self, shown: PageShown) -> None:
-        """A long text comes in pieces, so that none of them holds the window up."""
-        self._pieces.stop()
-        self._rest = ""
-        self.view.set_markdown("")
-        self.view.set_pages(WikiLinks(shown.base.id, shown.page.path, shown.known))
-        self._rest = shown.text[:MOST]
-        self._show_piece()
-
-    def _show_piece(self) -> None:
-        cut = _cut(self._rest)
-        piece, self._rest = self._rest[:cut], self._rest[cut:]
-        self.view.add_markdown(piece)
-        if self._rest:
-            self._pieces.start()
+        self.view.show_text(shown.text[:SHOWN_MAX], WikiLinks(shown.base.id, shown.page.path, shown.known))
 
     def _grown(self, _low: int, high: int) -> None:
         if 0 < self._place <= high:
@@ -218,15 +192,3 @@ class PageDetail(Pane):
         column.addWidget(head)
         column.addWidget(body, 1)
         column.addWidget(self.card)
-
-
-def _cut(text: str) -> int:
-    """Where the first piece ends: between two blocks, else between two items, else wherever a block ends at last."""
-    size = PIECE
-    while size < len(text):
-        head = text[:size]
-        cut = safe_cut(head) or max((found.start() for found in _ITEM.finditer(head)), default=0)
-        if cut:
-            return cut
-        size *= 2
-    return len(text)
