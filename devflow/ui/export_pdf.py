@@ -46,6 +46,8 @@ _STEP = 2_500
 _LINES = 60
 """Of code, that may be parted."""
 _TAB = 4
+_EDGE = 4
+"""Dots: a line that only touches the page's edge belongs to the next one, and would be drawn on both."""
 
 _TABLE = '<table border="1" cellspacing="0" cellpadding="4" style="border-style: solid">'
 _HEADING = re.compile(r"<(/?)h([1-6])>")
@@ -109,7 +111,7 @@ class _Document:
         self._ink = QPalette()  # paper is light, whatever the window is
         self._ink.setColor(QPalette.ColorRole.Text, QColor(pages.sheet.light["text"]))
         self._foot = _FOOT_PT * _DPI / 72
-        self._width, self._height = float(writer.width()), writer.height() - self._foot
+        self._width, self._height = float(writer.width()), float(int(writer.height() - self._foot))
         self._text.setPageSize(QSizeF(self._width, self._height))
         self._text.setDefaultTextOption(_tabs(self._text.defaultTextOption(), pages.code))
         self._cursor = QTextCursor(self._text)
@@ -165,7 +167,7 @@ class _Document:
                     self._writer.newPage()
                 shown = QRectF(0, page * self._height, self._width, self._height)
                 context = QAbstractTextDocumentLayout.PaintContext()
-                context.clip = shown
+                context.clip = shown.adjusted(0, _EDGE, 0, -_EDGE)
                 context.palette = self._ink
                 painter.save()
                 painter.translate(0, -shown.top())

@@ -25,6 +25,10 @@ class CommandSource(Protocol):
 
     def commands(self) -> Sequence[Command]: ...
 
+    def freshen(self) -> None:
+        """Look for new ones; `look` is called again where there are."""
+        ...
+
     def waits(self, command: Command) -> str:
         """Why it cannot run now; empty where it can."""
         ...
@@ -63,6 +67,8 @@ class CommandCompletion(Completion):
         if self._left:
             return
         if (named := _NAME.match(before)) is not None:
+            if not named[1] and not self.offering:
+                self._source.freshen()
             self._show_commands(named[1] or "")
         elif (behind := _ARGUMENT.match(before)) is not None:
             self._show_arguments(behind[1], behind[2])

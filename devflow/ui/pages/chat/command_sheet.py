@@ -13,6 +13,8 @@ from devflow.ui.widgets import Button, Label
 from devflow.ui.widgets.keysheet import KeyCap
 
 _WIDTH, _HEIGHT = 520, 560
+_DOES = 160
+"""Characters of a skill's description; some are as long as a page."""
 
 
 class CommandSheet(QDialog):
@@ -64,7 +66,8 @@ class CommandSheet(QDialog):
         grid = self._grid(stretch=1)
         for line, command in enumerate(commands):
             grid.addWidget(Label(command.typed, "ui-strong"), line, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(Label(command.does, "ui", "muted", wrap=True), line, 1)
+            does = command.does if len(command.does) <= _DOES else f"{command.does[: _DOES - 1]}…"
+            grid.addWidget(Label(does, "ui", "muted", wrap=True), line, 1)
 
     def _keys(self) -> None:
         t = self._ctx.t

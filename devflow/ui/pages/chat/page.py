@@ -153,6 +153,7 @@ class ChatPage(QWidget):
         self.sources.judged.connect(self.acts.judge)
         self.turn_acts.open_sources.connect(self._open_sources)
         self.turn_acts.decide.connect(self._decided)
+        self.commands.changed.connect(self.command_completion.look)
         self.acts.sent.connect(self._sent)
         self.acts.unsent.connect(self._unsent)
         self.acts.unqueued.connect(self._unqueued)
