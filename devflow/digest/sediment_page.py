@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -85,7 +85,8 @@ def write_sediment(root: Path, talk: Talk, summary: Summary, guard: Path) -> tup
             return former.path, former  # another process was quicker
         at = now()
         if former is not None and former.untouched and former.until in talk.ids:
-            text = page_text(talk, summary, created=former.created, updated=at)
+            others = tuple(page for page in talk.pages if page.path != former.path)  # it may have been found meanwhile
+            text = page_text(replace(talk, pages=others), summary, created=former.created, updated=at)
             output.replace_file(output.inside(root, former.path), text.encode())
             _list_anew(root, former, summary)
             _log(root, former.path, talk.conversation.id, summary.model, at, "sediment updated")

@@ -344,10 +344,11 @@ async def test_after_more_messages_the_page_is_brought_up_to_date_in_its_place(d
     talk = await desk.talk(("写锁怎么取？", "立即取。"))
     desk.server.script(NOTE)
     first = await desk.core.sediments.write(talk.id)
-    await desk.talk(("超时多少？", "十秒。"), to=talk)
+    await desk.talk((f"[[{first.path}]] 里的超时是多少？", "十秒。"), to=talk)
     desk.server.script("# 写锁与超时\n\n立即取锁，超时十秒。")
     again = await desk.core.sediments.write(talk.id)
     assert (again.path, again.title, again.outcome) == (first.path, "写锁与超时", "updated")
+    assert f"- [[{first.path}]]" not in desk.pages[first.path], "no page names itself as a source"
     text = desk.pages[first.path]
     assert len(desk.pages) == 1
     assert "> 十秒。" in text
