@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 SAID_MAX = 2_000
 """Characters of a sentence of an error: what was sent may stand in it, and may be long."""
 
+ERROR = "devflow/error"
+"""The key of a failure's error object in the `_meta` of its result."""
+
 OpenRoom = Callable[[Visitor], Awaitable[Room]]
 
 
@@ -61,10 +64,13 @@ def _checked(tool: McpTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _failed(code: str, message: str, hint: str) -> types.CallToolResult:
-    """The sentences for the model, and the command line's error object for programs."""
+    """The sentences for the model, and the command line's error object, for programs, in the result's `_meta`.
+
+    Not as structured content: clients of the TypeScript SDK hold that against the output schema in failures too.
+    """
     text = " ".join(filter(None, (message, hint)))
-    error = {"error": {"code": code, "message": message, "hint": hint}}
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=error, is_error=True)
+    meta: Any = {ERROR: {"code": code, "message": message, "hint": hint}}
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True, _meta=meta)
 
 
 def _described(tool: McpTool) -> types.Tool:

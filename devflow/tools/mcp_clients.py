@@ -15,12 +15,16 @@ from devflow.domain.rights import DEFAULT, Right
 
 @dataclass(frozen=True, slots=True)
 class McpClient:
-    """A tool that speaks MCP. `file` is where it keeps its servers; `adding` begins a command that adds one."""
+    """A tool that speaks MCP. `file` is where it keeps its servers.
+
+    `adding` begins a command that adds one; `between` stands there between a server's program and its arguments.
+    """
 
     id: str
     name: str
     file: str
     adding: tuple[str, ...] = ()
+    between: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,13 @@ CLIENTS: Mapping[str, McpClient] = {
         McpClient("claude-code", "Claude Code", ".mcp.json", ("claude", "mcp", "add", "--scope", "user", SERVER, "--")),
         McpClient("codex", "Codex", "~/.codex/config.toml", ("codex", "mcp", "add", SERVER, "--")),
         McpClient("cursor", "Cursor", "~/.cursor/mcp.json"),
-        McpClient("gemini", "Gemini CLI", "~/.gemini/settings.json"),
+        McpClient(
+            "gemini",
+            "Gemini CLI",
+            "~/.gemini/settings.json",
+            ("gemini", "mcp", "add", "--scope", "user", SERVER),
+            ("--",),
+        ),
     )
 }
 
@@ -66,7 +76,8 @@ class Invitation:
         words += [] if right is DEFAULT else ["--allow", right.value]
         words += [] if self.home is None else ["--home", self.home]
         text = _toml(words) if of.file.endswith(".toml") else _json(words)
-        return ClientConfig(of.file, text, _line([*of.adding, *words]) if of.adding else "")
+        command = [*of.adding, words[0], *of.between, *words[1:]] if of.adding else []
+        return ClientConfig(of.file, text, _line(command))
 
 
 def own_command() -> tuple[str, ...]:

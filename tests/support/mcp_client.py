@@ -40,7 +40,9 @@ class Tool:
         """A call that does not: its code and what the model reads."""
         result = await self.client.call_tool(name, arguments)
         assert result.is_error, text_of(result)
-        return result.structured_content["error"]["code"], text_of(result)
+        assert result.structured_content is None, "clients hold it against the output schema"
+        assert result.meta is not None
+        return result.meta["devflow/error"]["code"], text_of(result)
 
     async def proposes(self, title: str = "Take the lock first", **fields: Any) -> dict[str, Any]:
         values = {"kind": "pitfall", "title": title, "content": f"{title}, and say why.", **fields}

@@ -150,7 +150,7 @@ def test_a_failure_inside_is_told_calmly_and_the_server_goes_on(home: Path) -> N
         wire.calls(2, "knowledge_create", kind="pitfall", title="A", content="B")
         result = wire.reads()["result"]
         assert result["isError"] is True
-        assert result["structuredContent"]["error"]["code"] == "internal"
+        assert result["_meta"]["devflow/error"]["code"] == "internal"
         assert "entry_events" not in str(result)
         wire.calls(3, "knowledge_get_config")
         assert wire.reads()["result"]["isError"] is False

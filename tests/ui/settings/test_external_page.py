@@ -24,7 +24,7 @@ def text(name: str) -> str:
         ("Claude Code", "claude-code", ".mcp.json", "claude mcp add --scope user devflow -- "),
         ("Codex", "codex", "~/.codex/config.toml", "codex mcp add devflow -- "),
         ("Cursor", "cursor", "~/.cursor/mcp.json", ""),
-        ("Gemini CLI", "gemini", "~/.gemini/settings.json", ""),
+        ("Gemini CLI", "gemini", "~/.gemini/settings.json", "gemini mcp add --scope user devflow "),
     ],
 )
 async def test_each_tool_gets_its_own_text_and_its_name(
