@@ -59,13 +59,13 @@ class Homes:
     """Makes and hands out homes below `folder`."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _text: None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._say = say
 
     def get(self, recipe: Recipe) -> Path:
         """A copy of the home of that recipe, for one measurement."""
         made = self._made(recipe)
-        copies = self._folder / "copies"
+        copies = self.folder / "copies"
         number = sum(1 for _ in copies.iterdir()) if copies.exists() else 0
         copy = copies / f"{recipe.name}-{number}"
         shutil.copytree(made, copy)
@@ -76,7 +76,7 @@ class Homes:
         home.mkdir(parents=True)  # keeps its number
 
     def _made(self, recipe: Recipe) -> Path:
-        home = self._folder / f"{recipe.name}-{_version()}"
+        home = self.folder / f"{recipe.name}-{_version()}"
         if home.exists():
             return home
         self._say(f"making a home with {recipe}")

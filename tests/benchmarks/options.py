@@ -11,12 +11,14 @@ from .homes import Recipe
 @dataclass(frozen=True, slots=True)
 class Options:
     """`quick` measures on less and is for a look while working; its figures stand beside no bar of the specification
-    that asks for more. `large` adds 100,000 entries. `keep`: a folder in which the made homes stay."""
+    that asks for more. `large` adds 100,000 entries. `keep`: a folder in which the made homes stay.
+    `bulk`: entries of the library that is loaded in bulk."""
 
     repeats: int = 7
     quick: bool = False
     large: bool = False
     keep: Path | None = None
+    bulk: int = 1_000_000
 
     @property
     def full(self) -> Recipe:

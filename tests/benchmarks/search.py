@@ -21,6 +21,7 @@ from devflow.store import conversations, runs
 from devflow.store.database import Unit
 
 from .homes import Homes
+from .index_size import sizes
 from .options import Options
 from .report import Line, median, percentile
 from .texts import Words
@@ -69,6 +70,7 @@ async def _measure(home: FilePath, entries: int) -> list[Line]:
         detail = f"median {median(_walls(injected)):.1f}, receipt written"
         lines.append(_p95(f"look-up and prompt, {name}", injected, bars.inject, detail))
         lines.append(await _writes(core, words, bars.write, name))
+        lines += sizes(core.db, name)
     return lines
 
 
