@@ -76,26 +76,14 @@ def _rows(entries: int) -> Iterator[tuple[Any, ...]]:
         id = str(UUID(int=number + 1, version=4))
         kind = tuple(Kind)[number % len(Kind)].value
         tags = json.dumps(list(other.tags), ensure_ascii=False)
-        yield (
-            id,
-            kind,
-            title,
-            content,
-            tags,
-            "published",
-            1.0,
-            number % 7 == 0,
-            "import:benchmark",
-            f"{number}",
-            at,
-            at,
-        )
+        reused = int(number % 7 == 0)
+        yield (id, kind, title, content, tags, "published", 1.0, reused, "import:benchmark", str(number), at, at)
 
 
 def _insert(unit: Unit, rows: list[tuple[Any, ...]]) -> None:
     unit.session.connection().exec_driver_sql(
-        "INSERT INTO entries (id, kind, title, content, tags, status, confidence, reuse_count, source_ref, normal_hash, "
-        "created_at, updated_at, version, embedding_status, embedding_attempts) "
+        "INSERT INTO entries (id, kind, title, content, tags, status, confidence, reuse_count, source_ref, "
+        "normal_hash, created_at, updated_at, version, embedding_status, embedding_attempts) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 'none', 0)",
         rows,
     )
