@@ -77,7 +77,7 @@ class UsedSkill:
         """None for none, and for what somebody has edited by hand."""
         if not isinstance(value, Mapping):
             return None
-        name, text = value.get("name"), value.get("text")
-        if not isinstance(name, str) or not isinstance(text, str) or value.get("source") not in set(SkillSource):
+        name, source, text = value.get("name"), value.get("source"), value.get("text")
+        if not isinstance(name, str) or not isinstance(text, str) or source not in list(SkillSource):
             return None
-        return UsedSkill(name, SkillSource(value["source"]), text)
+        return UsedSkill(name, SkillSource(source), text)

@@ -1,6 +1,8 @@
 """A message that is sent with a skill: every request of its run carries the same words, and no other run does."""
 
 import asyncio
+import contextlib
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -281,3 +283,26 @@ async def test_without_a_model_a_skill_does_no_harm(offline: Bench) -> None:
     run = await ask(offline, conversation, "How does a lock work?")
     assert run.state is RunState.COMPLETED
     assert BODY not in (await offline.answer(conversation)).content
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["{broken", "[1]", '{"name": 1}', '{"name": "a", "text": "b", "source": [1]}', '{"name": "a", "text": "b"}'],
+)
+async def test_a_skill_that_somebody_has_edited_in_the_database_counts_as_none(
+    bench: Bench, server: OpenAIServer, value: str
+) -> None:
+    skill(mine(bench), "review")
+    server.script("One.", "Two.")
+    conversation = await bench.conversation()
+    await ask(bench, conversation, "Do it.")
+    with contextlib.closing(sqlite3.connect(bench.core.paths.database)) as database:
+        database.execute("UPDATE runs SET skill = ?", (value,))
+        database.execute("UPDATE conversations SET queued_skill = ?", (value,))
+        database.commit()
+    (run,) = await bench.core.conversations.runs(conversation.id)
+    assert run.skill is None
+    assert (await bench.core.conversations.get(conversation.id)).queued_skill is None
+    again = await bench.core.turns.regenerate((await bench.answer(conversation)).id)
+    assert (await bench.core.turns.wait(again.id)).state is RunState.COMPLETED
+    assert BODY not in server.requests[1].system
