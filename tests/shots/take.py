@@ -24,6 +24,7 @@ THEMES = (ThemeMode.LIGHT, ThemeMode.DARK)
 def take(folder: Path, scale: int, only: Sequence[str]) -> int:
     """At 100 % every theme and language, at 200 % light Chinese and dark English."""
     os.environ.setdefault("PYTHON_KEYRING_BACKEND", "tests.support.keychain.Keychain")
+    os.environ["DEVFLOW_SHARED_SKILLS"] = ""  # nobody's own skills in the pictures
     app = make_application([])
     qasync.run(_take(app, folder, scale, only))
     return 0
