@@ -51,7 +51,8 @@ def _fitting(text: str, size: int) -> int:
 
 
 def _code(text: str, most: int) -> tuple[str, str] | None:
-    opened = _FENCE.match(text)
+    first = text.find("\n", 0, LEAST) + 1
+    opened = _FENCE.fullmatch(text[:first])
     if opened is None:
         return None
     end = max(text.rfind("\n", opened.end(), most), 0) + 1
