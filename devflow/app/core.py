@@ -28,6 +28,7 @@ from devflow.extraction.clock import SystemClock
 from devflow.extraction.service import Extraction
 from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.projects import Projects
+from devflow.knowledge.query_vectors import PATIENCE_S as QUERY_S
 from devflow.knowledge.sample_wiki import SampleWiki
 from devflow.knowledge.samples import Samples
 from devflow.knowledge.service import Knowledge
@@ -54,6 +55,9 @@ from devflow.tools.mcp_servers import McpServers
 from devflow.tools.mcp_source import McpSource
 from devflow.wiki.registry import KnowledgeBases
 from devflow.wiki.skills import Skills
+
+COMMAND_QUERY_S = 5.0
+"""Seconds that a single command's search waits for its query's vector: the embedded model has to start first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,9 @@ async def open_core(
         opened.callback(db.close)
         lock = _lock(paths)
         opened.callback(lock.close)
-        core = await _build(paths, hub, db, lock, language, environ)
+        core = await _build(
+            paths, hub, db, lock, language, environ, patience=QUERY_S if background else COMMAND_QUERY_S
+        )
         opened.pop_all()  # from here on `close_core` closes them
     core.tasks.append(asyncio.create_task(_fill_index(core), name="fill the search index"))
     if background:
@@ -167,7 +173,14 @@ def is_agent_child(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 async def _build(
-    paths: AppPaths, hub: Hub, db: Database, lock: ProcessLock, language: str, environ: Mapping[str, str]
+    paths: AppPaths,
+    hub: Hub,
+    db: Database,
+    lock: ProcessLock,
+    language: str,
+    environ: Mapping[str, str],
+    *,
+    patience: float,
 ) -> Core:
     child = is_agent_child(environ)
     settings = Settings(db)
@@ -179,7 +192,13 @@ async def _build(
 
     embedding_models = EmbeddingModels(models, settings, hub)
     embeddings = Embeddings(
-        db, settings, embedding_models, resources=paths.resources, clock=SystemClock(), is_busy=is_busy
+        db,
+        settings,
+        embedding_models,
+        resources=paths.resources,
+        clock=SystemClock(),
+        is_busy=is_busy,
+        patience=patience,
     )
     knowledge = Knowledge(db, settings, embeddings=embeddings, agent_child=child)
     templates = Templates(paths.resources)

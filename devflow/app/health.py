@@ -16,6 +16,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.health import Finding, failed, of_problem, ok, warning
 from devflow.domain.messages import N_, english
 from devflow.domain.provider import LineState, ProviderConfig
+from devflow.knowledge.embedding_state import Phase
 from devflow.store import health
 
 SERVER_TIMEOUT = 20.0
@@ -36,10 +37,30 @@ async def examine_models(core: Core) -> tuple[Finding, ...]:
     keys = ok(
         "keys", N_("Keys of model servers go to the system's keychain.") if place == "keychain" else core.keys.notice
     )
+    vectors = await _examine_vectors(core)
     servers = await core.models.list()
     if not servers:
-        return (keys, ok("providers", N_("No model server is set up; the offline assistant answers.")))
-    return (keys, *await asyncio.gather(*(_examine_server(core, server) for server in servers)))
+        return (keys, vectors, ok("providers", N_("No model server is set up; the offline assistant answers.")))
+    return (keys, vectors, *await asyncio.gather(*(_examine_server(core, server) for server in servers)))
+
+
+async def _examine_vectors(core: Core) -> Finding:
+    """Search by meaning: whether it is on, and what its model and its vectors say."""
+    state = await core.embeddings.state()
+    progress = state.progress
+    if state.phase is Phase.OFF:
+        return ok("vectors", N_("Search by meaning is off."))
+    if state.problem is not None:
+        return of_problem("vectors", state.problem)
+    numbers = {"model": state.model, "ready": progress.ready, "total": progress.total, "failed": progress.failed}
+    if progress.failed:
+        return warning(
+            "vectors",
+            N_("{ready} of {total} entries have vectors of {model}, {failed} failed."),
+            N_("Run `devflow knowledge reembed`: it tries again and says why."),
+            **numbers,
+        )
+    return ok("vectors", N_("{ready} of {total} entries have vectors of {model}."), **numbers)
 
 
 def mend(paths: AppPaths, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from devflow.cli import vectors
 from devflow.cli.output import Output
 from devflow.cli.parser import Acts, Parser, WrongUsage
 from devflow.domain.knowledge import NOT_ARCHIVED, UNSET, EntryEdit, Status, draft
@@ -20,6 +21,7 @@ def add(parser: Parser) -> None:
     _add_reading(acts)
     _add_writing(acts)
     _add_reviewing(acts)
+    vectors.add(acts)
 
 
 def _add_reading(acts: Acts) -> None:
@@ -108,6 +110,8 @@ async def _search(core: Core, args: Namespace, output: Output) -> int:
     show.hits(output, found.hits)
     if not found.hits:
         output.note(output.t("Nothing matches."))
+    if (unheard := core.embeddings.unheard) is not None:
+        output.note(unheard.render(output.t))
     return 0
 
 

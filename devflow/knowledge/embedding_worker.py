@@ -15,12 +15,12 @@ from typing import Any, Protocol
 
 from devflow.domain.errors import DatabaseProblem, UserFacing
 from devflow.knowledge.embedding_state import NOTHING, EmbeddingModel, EmbeddingSource, EmbeddingState, Phase, Vector
-from devflow.knowledge.embedding_text import parts_of
+from devflow.knowledge.embedding_text import is_han, parts_of
 from devflow.knowledge.scales import Scales
 from devflow.knowledge.settings import Settings
 from devflow.store import vectors
 from devflow.store.database import Database, Unit
-from devflow.store.vectors import Progress, Text
+from devflow.store.vectors import Packed, Progress, Text
 
 log = logging.getLogger(__name__)
 
@@ -195,17 +195,17 @@ class EmbeddingWorker:
             self._alone.discard(text.entry_id)
         await self._made(model)
 
-    async def _embed(self, model: EmbeddingModel, due: Sequence[Text]) -> list[tuple[Text, list[bytes]]]:
+    async def _embed(self, model: EmbeddingModel, due: Sequence[Text]) -> list[tuple[Text, list[Packed]]]:
         """Raises UserFacing where a batch of texts failed."""
         parts = [(text, part) for text in due for part in parts_of(text.title, text.content)]
-        made: dict[str, list[bytes]] = {text.entry_id: [] for text in due}
+        made: dict[str, list[Packed]] = {text.entry_id: [] for text in due}
         for start in range(0, len(parts), model.batch):
             some = parts[start : start + model.batch]
             found = await self._ask(model.texts([part for _, part in some]))
             await self._scales.check_dimension(model, found[0])
             await self._count(len(some))
-            for (text, _), vector in zip(some, found, strict=True):
-                made[text.entry_id].append(vectors.pack(vector))
+            for (text, part), vector in zip(some, found, strict=True):
+                made[text.entry_id].append(Packed(vectors.pack(vector), is_han(part)))
         return [(text, made[text.entry_id]) for text in due]
 
     async def _ask(self, asking: Coroutine[Any, Any, list[Vector]]) -> list[Vector]:

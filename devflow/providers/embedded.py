@@ -32,7 +32,7 @@ from devflow.providers.embeddings import Vector
 log = logging.getLogger(__name__)
 
 PROVIDER = "builtin"
-INSTALL = 'pip install "devflow[vectors]"'
+INSTALL = f'"{sys.executable}" -m pip install "devflow[vectors]"'
 IDLE = 900.0
 """Seconds after which a model that nobody needs is let go."""
 AT_ONCE = 1

@@ -7,7 +7,7 @@ come first, as ever.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from devflow.domain.knowledge import Entry
@@ -15,7 +15,7 @@ from devflow.retrieval import ranking
 from devflow.retrieval.entries import BELOW_LIKE, SCAN_CAP, like_match, matching_ids, term_match
 from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
-from devflow.retrieval.meaning import Meaning
+from devflow.retrieval.meaning import FLOOR, Meaning
 from devflow.retrieval.query import Query, parse
 from devflow.retrieval.ranking import Ranked, Weighed, fields_of
 from devflow.retrieval.relevance import asked, is_about
@@ -28,7 +28,7 @@ from devflow.store.search_lookup import Scope
 
 DEPTH = 60
 """So many of the best by keywords, and so many of the nearest, are held against each other."""
-MEANING_WEIGHT = 0.5
+MEANING_WEIGHT = 0.3
 """What a similarity of one counts for, beside keywords that reach all they could."""
 INJECTED = 0.5
 """A similarity that is reason enough to put an entry into a prompt that shares no word with it."""
@@ -130,18 +130,22 @@ def relevant_by_meaning(
 
 
 def fuse(
-    ranked: Sequence[Ranked], reachable: float, cosines: dict[str, float], nearest: Sequence[Near], meaning: Meaning
+    ranked: Sequence[Ranked],
+    reachable: float,
+    similarities: Mapping[str, float],
+    nearest: Sequence[Near],
+    *,
+    strict: bool = False,
 ) -> list[Fused]:
-    """Best first. `cosines` are of the ranked; of `nearest` none is below the floor."""
+    """Best first. `similarities` are those of the ranked; of `nearest` none is below the floor."""
     share = {found.id: found.score / reachable if reachable > 0 else 0.0 for found in ranked}
-    cosine = {**cosines, **{near.entry_id: near.cosine for near in nearest}}
+    known = {**similarities, **{near.entry_id: near.similarity for near in nearest}}
     fused = []
-    for id in dict.fromkeys((*share, *cosine)):
-        by_terms, value = share.get(id, 0.0), cosine.get(id)
-        similarity = None if value is None else meaning.similarity(value)
+    for id in dict.fromkeys((*share, *known)):
+        by_terms, similarity = share.get(id, 0.0), known.get(id)
         score = by_terms + MEANING_WEIGHT * (similarity or 0.0)
-        fused.append(Fused(id, score, by_terms, similarity, value is not None and value >= meaning.floor))
-    fused.sort(key=lambda found: (found.group if meaning.strict else 0, -found.score))
+        fused.append(Fused(id, score, by_terms, similarity, similarity is not None and similarity >= FLOOR))
+    fused.sort(key=lambda found: (found.group if strict else 0, -found.score))
     return fused
 
 
@@ -149,17 +153,18 @@ def _fused(
     session: Session, query: Query, weighed: Sequence[Weighed], meaning: Meaning, scope: Scope, depth: int
 ) -> list[Fused]:
     ranked = ranking.rank(session, query, weighed, scope, depth)
-    cosines = meaning.index.cosines(session, meaning.vector, [found.id for found in ranked])
+    ids = [found.id for found in ranked]
+    similarities = meaning.index.similarities(session, meaning.vector, meaning.lines, ids)
     nearest = _nearest(session, meaning, scope)
     reachable = sum(w.weight for w in weighed) * (ranking.SATURATION + 1)
-    return fuse(ranked, reachable, cosines, nearest, meaning)
+    return fuse(ranked, reachable, similarities, nearest, strict=meaning.strict)
 
 
 def _nearest(session: Session, meaning: Meaning, scope: Scope) -> list[Near]:
     """The nearest entries inside the scope, none below the floor."""
     wanted = DEPTH
     while True:
-        found = meaning.index.nearest(session, meaning.vector, wanted, meaning.floor)
+        found = meaning.index.nearest(session, meaning.vector, meaning.lines, wanted, FLOOR)
         allowed = search_lookup.inside(session, [near.entry_id for near in found], scope)
         kept = [near for near in found if near.entry_id in allowed]
         if len(kept) >= DEPTH or len(found) < wanted:

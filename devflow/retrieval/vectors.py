@@ -27,10 +27,25 @@ SPARE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """`cosine` is of the entry's nearest part."""
+    """`similarity` is of the entry's nearest part."""
 
     entry_id: str
-    cosine: float
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Puts a cosine on a scale that is the same for every model and language."""
+
+    slope: float
+    offset: float
+
+    def of(self, cosine: float) -> float:
+        return self.slope * cosine + self.offset
+
+
+Lines = tuple[Line, Line]
+"""For parts in other scripts, and for those in Han characters."""
 
 
 class VectorIndex:
@@ -45,6 +60,7 @@ class VectorIndex:
         self._rows: _Rows | None = None
         self._entries: list[str] = []
         self._ids: list[int] = []
+        self._han = bytearray()
         self._of: dict[str, list[int]] = {}
         self._dead = 0
 
@@ -76,49 +92,53 @@ class VectorIndex:
             self._of.setdefault(row.entry_id, []).append(len(self._ids))
             self._entries.append(row.entry_id)
             self._ids.append(row.id)
+            self._han.append(row.is_han)
         self._rows.add([row.vector for row in fresh])
         self._seen = some[-1].id
         if self._dead > SPARE * len(self._ids) + 100:
             self._pack()
         return len(some) < limit
 
-    def nearest(self, session: Session, vector: Sequence[float], count: int, floor: float = -1.0) -> list[Near]:
-        """The `count` entries with the nearest parts, nearest first, none below `floor`."""
+    def nearest(self, session: Session, vector: Sequence[float], lines: Lines, count: int, floor: float) -> list[Near]:
+        """The `count` entries with the nearest parts, nearest first, none below `floor` (a similarity)."""
         if self._rows is None or len(vector) != self._rows.dimension or not self._of:
             return []
-        cosines = self._rows.cosines(vector)
+        similarities = self._rows.similarities(vector, lines, self._han)
         wanted = 2 * count + 16
         while True:
             found: dict[str, tuple[float, int]] = {}
-            for place, cosine in self._rows.best(cosines, wanted):
-                if cosine < floor:
+            for place, similarity in self._rows.best(similarities, wanted):
+                if similarity < floor:
                     break
-                found.setdefault(self._entries[place], (cosine, place))
+                found.setdefault(self._entries[place], (similarity, place))
             alive = self._alive(session, found)
             if len(alive) >= count or wanted >= len(self._ids) or len(found) < min(count, wanted // 4):
                 return alive[:count]
             wanted *= 8
 
-    def cosines(self, session: Session, vector: Sequence[float], entry_ids: Iterable[str]) -> dict[str, float]:
-        """The cosine of each of these entries' nearest part; one without vectors is no key."""
+    def similarities(
+        self, session: Session, vector: Sequence[float], lines: Lines, entry_ids: Iterable[str]
+    ) -> dict[str, float]:
+        """Of each of these entries the nearest part's; one without vectors is no key."""
         if self._rows is None or len(vector) != self._rows.dimension:
             return {}
         places = {id: rows for id in entry_ids if (rows := self._of.get(id))}
         every = [place for rows in places.values() for place in rows]
-        values = dict(zip(every, self._rows.some(vector, every), strict=True))
+        cosines = self._rows.some(vector, every)
+        values = {place: lines[self._han[place]].of(cosine) for place, cosine in zip(every, cosines, strict=True)}
         found = {}
         for id, rows in places.items():
             best = max(rows, key=lambda place: values[place])
             found[id] = (values[best], best)
-        return {near.entry_id: near.cosine for near in self._alive(session, found)}
+        return {near.entry_id: near.similarity for near in self._alive(session, found)}
 
     def _alive(self, session: Session, found: dict[str, tuple[float, int]]) -> list[Near]:
         """Those whose row still stands in the database; the others are forgotten."""
         there = table.row_ids(session, found)
         alive = []
-        for id, (cosine, place) in found.items():
+        for id, (similarity, place) in found.items():
             if self._ids[place] in there[id]:
-                alive.append(Near(id, cosine))
+                alive.append(Near(id, similarity))
             else:
                 self._forget(id)
         return alive
@@ -139,6 +159,7 @@ class VectorIndex:
         self._rows.keep(kept)
         self._entries = [self._entries[place] for place in kept]
         self._ids = [self._ids[place] for place in kept]
+        self._han = bytearray(self._han[place] for place in kept)
         self._of = {}
         for place, id in enumerate(self._entries):
             self._of.setdefault(id, []).append(place)
@@ -153,9 +174,9 @@ class _Rows(Protocol):
     def add(self, packed: Sequence[bytes]) -> None: ...
     def blank(self, places: Sequence[int]) -> None: ...
     def keep(self, places: Sequence[int]) -> None: ...
-    def cosines(self, vector: Sequence[float]) -> Any: ...
+    def similarities(self, vector: Sequence[float], lines: Lines, han: bytearray) -> Any: ...
     def some(self, vector: Sequence[float], places: Sequence[int]) -> list[float]: ...
-    def best(self, cosines: Any, count: int) -> list[tuple[int, float]]: ...
+    def best(self, similarities: Any, count: int) -> list[tuple[int, float]]: ...
 
 
 def _rows(dimension: int) -> _Rows:
@@ -189,21 +210,27 @@ class _NumpyRows:
     def keep(self, places: Sequence[int]) -> None:
         self._matrix, self._count = self._matrix[list(places)], len(places)
 
-    def cosines(self, vector: Sequence[float]) -> Any:
-        return self._matrix[: self._count] @ self._np.asarray(vector, dtype=self._np.float32)
+    def similarities(self, vector: Sequence[float], lines: Lines, han: bytearray) -> Any:
+        np = self._np
+        of = np.frombuffer(bytes(han), dtype=np.uint8)
+        slopes, offsets = (
+            np.array([getattr(line, name) for line in lines], dtype=np.float32) for name in ("slope", "offset")
+        )
+        cosines = self._matrix[: self._count] @ np.asarray(vector, dtype=np.float32)
+        return cosines * slopes[of] + offsets[of]
 
     def some(self, vector: Sequence[float], places: Sequence[int]) -> list[float]:
         wanted = self._matrix[list(places)] @ self._np.asarray(vector, dtype=self._np.float32)
         return [float(value) for value in wanted]
 
-    def best(self, cosines: Any, count: int) -> list[tuple[int, float]]:
+    def best(self, similarities: Any, count: int) -> list[tuple[int, float]]:
         np = self._np
-        if count < len(cosines):
-            places = np.argpartition(cosines, -count)[-count:]
-            places = places[np.argsort(-cosines[places], kind="stable")]
+        if count < len(similarities):
+            places = np.argpartition(similarities, -count)[-count:]
+            places = places[np.argsort(-similarities[places], kind="stable")]
         else:
-            places = np.argsort(-cosines, kind="stable")
-        return list(zip(places.tolist(), cosines[places].tolist(), strict=True))
+            places = np.argsort(-similarities, kind="stable")
+        return list(zip(places.tolist(), similarities[places].tolist(), strict=True))
 
 
 @dataclass(slots=True)
@@ -223,11 +250,14 @@ class _PlainRows:
     def keep(self, places: Sequence[int]) -> None:
         self._vectors = [self._vectors[place] for place in places]
 
-    def cosines(self, vector: Sequence[float]) -> list[float]:
-        return [sum(map(operator.mul, vector, row)) for row in self._vectors]
+    def similarities(self, vector: Sequence[float], lines: Lines, han: bytearray) -> list[float]:
+        return [
+            lines[is_han].of(sum(map(operator.mul, vector, row)))
+            for row, is_han in zip(self._vectors, han, strict=True)
+        ]
 
     def some(self, vector: Sequence[float], places: Sequence[int]) -> list[float]:
         return [sum(map(operator.mul, vector, self._vectors[place])) for place in places]
 
-    def best(self, cosines: list[float], count: int) -> list[tuple[int, float]]:
-        return heapq.nlargest(count, enumerate(cosines), key=operator.itemgetter(1))
+    def best(self, similarities: list[float], count: int) -> list[tuple[int, float]]:
+        return heapq.nlargest(count, enumerate(similarities), key=operator.itemgetter(1))

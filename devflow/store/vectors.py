@@ -59,6 +59,15 @@ class Stored:
     id: int
     entry_id: str
     vector: bytes
+    is_han: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The vector of one part; `is_han`: the part is mostly written in Han characters."""
+
+    vector: bytes
+    is_han: bool
 
 
 def pack(vector: Sequence[float]) -> bytes:
@@ -119,7 +128,7 @@ def newest(session: Session) -> int:
 def after(session: Session, model: str, id: int) -> Iterator[Stored]:
     """Rows of the model that are newer than the row `id`, oldest first."""
     query = (
-        select(EntryVectorRow.id, EntryVectorRow.entry_id, EntryVectorRow.vector)
+        select(EntryVectorRow.id, EntryVectorRow.entry_id, EntryVectorRow.vector, EntryVectorRow.is_han)
         .where(EntryVectorRow.id > id, EntryVectorRow.model == model)
         .order_by(EntryVectorRow.id)
         .execution_options(yield_per=READ_AT_ONCE)
@@ -141,13 +150,13 @@ def row_ids(session: Session, entry_ids: Collection[str]) -> dict[str, frozenset
 # Writing ------------------------------------------------------------------------------------------------------------
 
 
-def put(unit: Unit, text: Text, model: str, vectors: Sequence[bytes]) -> bool:
-    """Store the vectors of a text; False, and nothing written, where the entry has another text by now, or is gone."""
+def put(unit: Unit, text: Text, model: str, vectors: Sequence[Packed]) -> bool:
+    """Store the vectors of a text's parts; False, and nothing written, where the entry is gone or has another text."""
     row = unit.session.get(EntryRow, text.entry_id)
     if row is None or Text(row.id, row.title, row.content).text_hash != text.text_hash:
         return False
     unit.session.execute(delete(EntryVectorRow).where(EntryVectorRow.entry_id == row.id))
-    dimension = len(vectors[0]) // 2
+    dimension = len(vectors[0].vector) // 2
     unit.session.add_all(
         EntryVectorRow(
             entry_id=row.id,
@@ -155,10 +164,11 @@ def put(unit: Unit, text: Text, model: str, vectors: Sequence[bytes]) -> bool:
             model=model,
             dimension=dimension,
             text_hash=text.text_hash,
-            vector=vector,
+            is_han=packed.is_han,
+            vector=packed.vector,
             created_at=unit.at,
         )
-        for part, vector in enumerate(vectors)
+        for part, packed in enumerate(vectors)
     )
     _set(row, EmbeddingStatus.READY, model, dimension)
     unit.changed(Aggregate.ENTRY, row.id)

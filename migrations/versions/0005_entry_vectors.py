@@ -19,6 +19,7 @@ def upgrade() -> None:
         sa.Column("part", sa.Integer(), nullable=False),
         sa.Column("model", sa.Text(), nullable=False),
         sa.Column("dimension", sa.Integer(), nullable=False),
+        sa.Column("is_han", sa.Boolean(), nullable=False),
         sa.Column("text_hash", sa.Text(), nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", sa.DateTime(), nullable=False),

@@ -186,6 +186,7 @@ def _fill_the_rest(unit: Unit, entry: str, project: str) -> None:
             part=0,
             model="builtin/multilingual-e5-small",
             dimension=2,
+            is_han=True,
             text_hash="hash",
             vector=b"\x00\x3c\x00\x00",
             created_at=at,
