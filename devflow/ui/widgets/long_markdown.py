@@ -8,7 +8,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from devflow.ui.look import Look
 from devflow.ui.models.page_links import PageLinks
@@ -35,6 +35,7 @@ class LongMarkdown(QWidget):
         self._rest = ""
         self._size = _FIRST
         self._room = (_VIEW_CHARACTERS, _VIEW_LINES)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
