@@ -30,8 +30,9 @@ DEPTH = 60
 """So many of the best by keywords, and so many of the nearest, are held against each other."""
 MEANING_WEIGHT = 0.3
 """What a similarity of one counts for, beside keywords that reach all they could."""
-INJECTED = 0.5
-"""A similarity that is reason enough to put an entry into a prompt that shares no word with it."""
+INJECTED = 1.0
+"""A similarity that is reason enough to put an entry into a prompt that shares no word with it: of 200 greetings and
+messages about other things, 6 % of the Chinese and none of the English ones reach it in a library of 1,300."""
 
 
 @dataclass(frozen=True, slots=True)
