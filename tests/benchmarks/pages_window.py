@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from devflow.app.desktop import Desktop
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.pages.chat import ChatPage
+from devflow.ui.pages.knowledge import KnowledgePage
 
 from .homes import Homes, Recipe
 from .lag import Lag
@@ -20,11 +21,19 @@ from .report import Line, median, percentile
 from .stage import Painted, at_rest, opened, run, until
 
 BLOCK_MS, POPUP_MS = 50.0, 50.0
+HEAVY = {
+    "3,000 table rows": "| a | b | c |\n|---|---|---|\n" + "".join(f"| {n} | 值 | value |\n" for n in range(3_000)),
+    "1,000,000 brackets": "[" * 1_000_000,
+    "100,000 characters": "Words and `code`, 中文字与 **重点**，说明原因。" * 20 + "\n\n",
+}
+HEAVY["100,000 characters"] *= 100_000 // len(HEAVY["100,000 characters"])
 
 
 def measure(homes: Homes, options: Options) -> Iterable[Line]:
     home = homes.get(Recipe())
     root = make_base(home / "kb", options.page_counts[-1])
+    for name, text in HEAVY.items():
+        (root / "wiki" / f"{name}.md").write_text(f"# {name}\n\n{text}", encoding="utf-8")
     yield from run(_measure(home, root, options))
     homes.drop(home)
 
@@ -34,6 +43,7 @@ async def _measure(home: Path, root: Path, options: Options) -> list[Line]:
     async with opened(home) as desktop:
         base = await desktop.core.bases.open(root)
         scan = await _first_scan(desktop, base)
+        stalls = [await _opening(desktop, base, name) for name in HEAVY]
         popups = [await _popup(desktop, base) for _ in range(options.repeats)]
     return [
         Line(
@@ -45,6 +55,7 @@ async def _measure(home: Path, root: Path, options: Options) -> list[Line]:
             f"p99 {percentile(scan.late_ms, 0.99):.1f}",
             scan.worst_cpu,
         ),
+        *stalls,
         Line(f"@ until its pages are painted, {of}", median(popups), "ms", "median", POPUP_MS, _fastest(popups)),
     ]
 
@@ -62,6 +73,24 @@ async def _first_scan(desktop: Desktop, base: KnowledgeBase) -> Lag:
     lag.stop()
     await at_rest(desktop)
     return lag
+
+
+async def _opening(desktop: Desktop, base: KnowledgeBase, name: str) -> Line:
+    """A page that is dear to render, from the click to its last word."""
+    desktop.window.show_page("knowledge")
+    page = desktop.window.page("knowledge")
+    assert isinstance(page, KnowledgePage)
+    detail = page.wiki.detail
+    lag = Lag()
+    lag.start()
+    began = time.perf_counter()
+    desktop.window.ctx.shell.open_link(f"devflow:page/{base.id}/wiki/{name}.md")
+    await until(lambda: detail.title.text() == name and detail.view.whole)
+    spent = time.perf_counter() - began
+    lag.stop()
+    await at_rest(desktop)
+    seen = f"p99 {percentile(lag.late_ms, 0.99):.0f}, whole after {spent:.1f} s"
+    return Line(f"longest stall while a page of {name} opens", lag.worst, "ms", "worst", BLOCK_MS, seen, lag.worst_cpu)
 
 
 async def _popup(desktop: Desktop, base: KnowledgeBase) -> float:
