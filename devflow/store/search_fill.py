@@ -2,8 +2,11 @@
 
 A new index begins empty, with a list of what is missing; entries are added to it a few at a time, each few in a
 transaction of their own, the last changed ones first. Until it is full a search finds what is there, and says that this
-is not all. Whatever process is open goes on with it, and two may do so at once.
+is not all. Whatever process is open goes on with it, and two may do so at once. The old index is put aside and taken
+away in the same manner: dropping a large table at once takes seconds.
 """
+
+# ruff: noqa: S608 - only names that stand in the database's own catalogue are put together; every value is bound
 
 from __future__ import annotations
 
@@ -11,18 +14,24 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from devflow.store import search_index
 from devflow.store.database import Database, Unit
 
-AT_ONCE_S = 0.03
+AT_ONCE_S = 0.02
 """So long one transaction goes on adding: others wait for it."""
 PAUSE_S = 0.02
 """Between two of them, so that what the window asks is answered at once."""
 STEP = 500
 """Entries between two reports."""
+ASIDE = "search_gone_"
+FTS_RECORDS = 10
+TAKEN_AT_ONCE = 250
+"""Rows, or blocks of some four thousand bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,7 @@ class Filling:
 def begin(unit: Unit) -> None:
     """Begin the index anew: empty, everything missing. What is written from now on is indexed with it."""
     connection = unit.session.connection()
-    search_index.drop(connection)
+    _put_aside(connection)
     search_index.create(connection)
     connection.exec_driver_sql(
         "INSERT INTO search_missing (entry_id) SELECT id FROM entries ORDER BY updated_at DESC, id"
@@ -74,12 +83,60 @@ def fill(unit: Unit, *, most: int | None = None, seconds: float | None = None) -
     return filling(unit.session)
 
 
+def take_away(unit: Unit) -> bool:
+    """Take away a part of what was put aside; whether something is left."""
+    connection = unit.session.connection()
+    found = connection.exec_driver_sql(
+        "SELECT name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_master WHERE type = 'table' AND name GLOB ? "
+        "ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC, name",
+        (f"{ASIDE}*",),
+    ).first()
+    if found is None:
+        return False
+    name, is_virtual = found
+    # An FTS5 table opens only with its first blocks, which tell of the others.
+    filled, first = (f"{name}_data", FTS_RECORDS) if is_virtual else (name, 0)
+    if not name.endswith("_state"):  # a few rows, and none has a number
+        some = f"SELECT rowid FROM {filled} WHERE rowid > {first} LIMIT {TAKEN_AT_ONCE}"
+        statement = f"DELETE FROM {filled} WHERE rowid IN ({some})"
+        if connection.exec_driver_sql(statement).rowcount == TAKEN_AT_ONCE:
+            return True
+    connection.exec_driver_sql(f"DROP TABLE {name}")
+    return True
+
+
+def _put_aside(connection: Connection) -> None:
+    """Give the index's tables other names, which costs nothing, however large they are."""
+    connection.exec_driver_sql("DROP TRIGGER IF EXISTS search_mirror")
+    connection.exec_driver_sql("DROP INDEX IF EXISTS search_order")
+    known = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+    number = next(n for n in count() if not any(name.startswith(f"{ASIDE}{n}_") for name in known))
+    for name in search_index.NAMES:
+        if name in known:
+            connection.exec_driver_sql(f"ALTER TABLE {name} RENAME TO {ASIDE}{number}_{name.removeprefix('search_')}")
+
+
 async def keep_filling(db: Database, report: Callable[[Filling], None]) -> None:
-    """Fill the index to its end, in short transactions; `report` hears of the begin, of every step, and of the end."""
+    """Fill the index to its end, in short transactions, then take the old one away.
+
+    `report` hears of the begin, of every step, and of the end, where there is anything to fill.
+    """
     at = await db.read(filling)
-    if at.is_full:
-        return
-    report(at)
+    if not at.is_full:
+        report(at)
+        await _fill_all(db, at, report)
+    left = await db.read(_is_something_aside)
+    while left:
+        left = await db.write(take_away)
+        await asyncio.sleep(PAUSE_S)
+
+
+def _is_something_aside(session: Session) -> bool:
+    found = session.connection().exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name GLOB ?", (f"{ASIDE}*",))
+    return found.first() is not None
+
+
+async def _fill_all(db: Database, at: Filling, report: Callable[[Filling], None]) -> None:
     said = at.done
     while not at.is_full:
         at = await db.write(lambda unit: fill(unit, seconds=AT_ONCE_S))

@@ -25,6 +25,16 @@ from devflow.store.database import Unit
 VERSION = 3
 """Raise it whenever folding or terms change: an index of another version is rebuilt, never mixed."""
 
+NAMES = (
+    "search_word_grams",
+    "search_words",
+    "search_terms",
+    "search_signs",
+    "search_sources",
+    "search_docs",
+    "search_missing",
+    "search_state",
+)
 _SEPARATOR = "\x00"  # cannot stand in an entry
 _TABLES = (
     """
@@ -80,16 +90,7 @@ def create(connection: Connection) -> None:
 def drop(connection: Connection) -> None:
     """Remove the index, whichever of its parts exist."""
     connection.exec_driver_sql("DROP TRIGGER IF EXISTS search_mirror")
-    for table in (
-        "search_word_grams",
-        "search_words",
-        "search_terms",
-        "search_signs",
-        "search_sources",
-        "search_docs",
-        "search_missing",
-        "search_state",
-    ):
+    for table in NAMES:
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}")
 
 

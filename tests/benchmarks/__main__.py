@@ -23,6 +23,7 @@ Measure = Callable[[Homes, Options], Iterable[Line]]
 NAMES = {
     "start": "process start to a window that takes input; memory at rest; quitting",
     "search": "keyword search, look-up and prompt, the write of one entry",
+    "filling": "opening with an outdated search index, and searching while it is made anew",
     "command": "the command line as a whole process",
     "lists": "the Inbox with 500 candidates, the library with 50,000 entries",
     "conversation": "a conversation of 5,000 messages opens",
@@ -91,6 +92,10 @@ def _measure(name: str) -> Measure:
             from . import start
 
             return start.measure
+        case "filling":
+            from . import filling
+
+            return filling.measure
         case "bulk":
             from . import bulk
 

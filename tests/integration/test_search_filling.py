@@ -14,13 +14,14 @@ from devflow.app.paths import app_paths
 from devflow.domain.events import Event, IndexFilled
 from devflow.domain.ids import new_id
 from devflow.store import entries, search_fill, search_index
-from devflow.store.database import Unit
+from devflow.store.database import Database, Unit
 from devflow.store.migrate import INDEXED_WHEN_OPENING
 from devflow.store.search_fill import Filling
 from devflow.store.timeline import Act
 from tests.support.search_library import SearchLibrary
 
 ACT = Act("user", new_id())
+FILLING = "fill the search index"
 MANY = INDEXED_WHEN_OPENING + 25
 
 
@@ -40,6 +41,27 @@ def outdate(library: SearchLibrary) -> None:
 
 def problems(library: SearchLibrary) -> list[str]:
     return library.database.run_read(search_index.check)
+
+
+def aside(database: Database) -> int:
+    """Tables of old indexes."""
+    statement = "SELECT count(*) FROM sqlite_master WHERE name GLOB 'search_gone_*'"
+    return int(database.run_read(lambda session: session.connection().exec_driver_sql(statement).scalar_one()))
+
+
+def test_an_old_index_is_taken_away_piece_by_piece(library: SearchLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_fill, "TAKEN_AT_ONCE", 2)
+    for number in range(9):
+        library.add(f"Entry {number}", f"needle {number}")
+    library.database.run_write(search_fill.begin)
+    library.database.run_write(search_fill.begin)  # begun anew before the first was done
+    pieces = 0
+    while library.database.run_write(search_fill.take_away):
+        pieces += 1
+    assert pieces > len(search_index.NAMES)
+    assert library.database.run_write(search_fill.fill).is_full
+    assert problems(library) == []
+    assert len(library.find("needle")) == 9
 
 
 def test_opening_leaves_most_of_a_large_library_for_later(home: Path) -> None:
@@ -82,6 +104,8 @@ async def test_a_program_that_is_open_fills_the_index_and_tells_how_far_it_is(ho
         found = await core.knowledge.knowledge_search("needle", limit=50)
         assert not found.partial
         assert await core.db.read(search_index.check) == []
+        await asyncio.wait_for(next(task for task in core.tasks if task.get_name() == FILLING), 60)
+        assert aside(core.db) == 0
 
 
 def test_what_is_written_erased_and_changed_meanwhile_is_in_the_index_once(library: SearchLibrary) -> None:
