@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QDialog, QLabel
 
 from tests.fakes.openai_server import Gate, OpenAIServer, Turn
 from tests.support import hands
@@ -69,3 +69,35 @@ async def test_the_popup_says_whose_a_skill_is_and_that_it_hides_another(open_ch
         chat.page.open_link(f"devflow:conversation/{made.id}")
         line = "Project, hides 1 other · Reviews this project."
         await eventually(lambda: line in [command.does for command in chat.page.commands.commands()])
+
+
+async def test_a_skill_that_cannot_be_used_says_why_where_it_is_called_and_in_the_help(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        folder = chat.core.paths.home / "skills/broken"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text("no front matter", encoding="utf-8")
+        chat.say("/broken look at this")
+        note = chat.page.commands.note
+        await eventually(lambda: note.isVisible() and "does not begin with name and description" in note.accessibleName())
+        assert chat.page.composer.text == "/broken look at this"
+        seen: list[str] = []
+
+        def look(dialog: QDialog) -> int:
+            seen.extend(label.text() for label in dialog.findChildren(QLabel, "brokenSkill"))
+            return 1
+
+        chat.dialogs.will(look)
+        chat.page.composer.set_text("")
+        chat.say("/help")
+        await eventually(lambda: bool(seen))
+        assert "The SKILL.md of the skill broken" in seen[0]
+
+
+async def test_a_skill_without_words_is_sent_by_its_command_alone(open_chat: OpenChat, server: OpenAIServer) -> None:
+    server.script("Done.")
+    async with open_chat(server) as chat:
+        write_skill(chat)
+        chat.say("/review")
+        await chat.answered()
+        assert chat.page.session.turns[-1].user.content == "/review"
+        assert "Look for bugs first." in server.requests[0].system

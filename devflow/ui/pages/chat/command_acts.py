@@ -10,7 +10,7 @@ from shiboken6 import isValid
 
 from devflow.domain.commands import SlashCommand, command_of
 from devflow.domain.errors import UserFacing
-from devflow.domain.skill import Skill
+from devflow.domain.skill import BrokenSkill, Skill
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.digest import choose_and_digest
 from devflow.ui.pages.chat.command_choices import CommandChoices, Several
@@ -37,6 +37,7 @@ class CommandActs(QObject):
         self._page = page
         self._own = built_in(ctx.t)
         self._skills: tuple[Skill, ...] = ()
+        self._broken: tuple[BrokenSkill, ...] = ()
         self._busy = False
         self._places: tuple[str | None, str | None] = (None, None)
         self._works = CommandWorks(ctx, page.composer.command_note, self)
@@ -132,7 +133,7 @@ class CommandActs(QObject):
 
     async def _help(self, command: Command, rest: str) -> None:
         await self._begin(command, rest)
-        await self._ctx.dialogs.run(CommandSheet(self._ctx, self.commands(), self._page.window()))
+        await self._ctx.dialogs.run(CommandSheet(self._ctx, self.commands(), self._broken, self._page.window()))
 
     async def _model(self, command: Command, rest: str) -> None:
         t = self._ctx.t
@@ -205,6 +206,10 @@ class CommandActs(QObject):
 
     def _unknown(self, text: str, typed: SlashCommand) -> None:
         t = self._ctx.t
+        broken = [each.problem for each in self._broken if each.folder.name.casefold() == typed.name.casefold()]
+        if broken:
+            self._refuse(f"{broken[0].render(t)} {broken[0].render_hint(t)}".strip(), self._as_message(text))
+            return
         near = [self._instead(f"/{line}") for line in nearest(self.commands(), typed.name)]
         if not near:
             near = [self._instead("/help")]
@@ -277,7 +282,10 @@ class CommandActs(QObject):
 
     async def _read_skills(self) -> None:
         places = self._places
-        found = await self._ctx.services.skills.offered(*places)
-        if places == self._places and found != self._skills:
-            self._skills = found
+        found = await self._ctx.services.skills.found(*places)
+        if places != self._places:
+            return
+        self._broken = found.broken
+        if found.skills != self._skills:
+            self._skills = found.skills
             self.changed.emit()

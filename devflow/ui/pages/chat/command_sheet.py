@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from devflow.domain.skill import BrokenSkill
 from devflow.ui.context import UiContext
 from devflow.ui.pages.chat.commands import Command
 from devflow.ui.widgets import Button, Label
@@ -15,12 +16,19 @@ from devflow.ui.widgets.keysheet import KeyCap
 _WIDTH, _HEIGHT = 520, 560
 _DOES = 160
 """Characters of a skill's description; some are as long as a page."""
+_BROKEN = 20
 
 
 class CommandSheet(QDialog):
     """Open it with `ctx.dialogs.run`. It scrolls where there are many skills."""
 
-    def __init__(self, ctx: UiContext, commands: Sequence[Command], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        ctx: UiContext,
+        commands: Sequence[Command],
+        broken: Sequence[BrokenSkill] = (),
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._ctx = ctx
         t = ctx.t
@@ -33,6 +41,7 @@ class CommandSheet(QDialog):
         self._column.setSpacing(6)
         self._commands(t("Commands"), [each for each in commands if not each.skill])
         self._commands(t("Skills"), [each for each in commands if each.skill])
+        self._broken(broken)
         self._keys()
         self._column.addStretch(1)
         scroll = QScrollArea()
@@ -68,6 +77,17 @@ class CommandSheet(QDialog):
             grid.addWidget(Label(command.typed, "ui-strong"), line, 0, Qt.AlignmentFlag.AlignTop)
             does = command.does if len(command.does) <= _DOES else f"{command.does[: _DOES - 1]}…"
             grid.addWidget(Label(does, "ui", "muted", wrap=True), line, 1)
+
+    def _broken(self, broken: Sequence[BrokenSkill]) -> None:
+        """What is meant as a skill and cannot be used, and why."""
+        if not broken:
+            return
+        self._section(self._ctx.t("Skills that cannot be used"))
+        for each in broken[:_BROKEN]:
+            label = Label(each.problem.render(self._ctx.t), "ui", "warning", wrap=True)
+            label.setObjectName("brokenSkill")
+            label.setToolTip(str(each.folder))
+            self._column.addWidget(label)
 
     def _keys(self) -> None:
         t = self._ctx.t
