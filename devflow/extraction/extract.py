@@ -54,7 +54,9 @@ class Workbench:
     owner: str
 
 
-async def extract(bench: Workbench, job: Job, choice: ModelChoice, *, day: str) -> ExtractionOutcome:
+async def extract(
+    bench: Workbench, job: Job, choice: ModelChoice, *, day: str, asked_by: str = ""
+) -> ExtractionOutcome:
     """Carry out a job that this process has claimed, and end it; raises `ProviderFailed` with the job still running."""
     situation = await bench.db.read(lambda session: read_situation(session, job.conversation_id))
     if situation is None:
@@ -78,7 +80,7 @@ async def extract(bench: Workbench, job: Job, choice: ModelChoice, *, day: str) 
         return await _end(bench, job, JobState.DROPPED, State.DROPPED, "the model's answer cannot be read as JSON")
     for reason in parsed.dropped:
         log.info("extraction of conversation %s: an item was dropped: %s", job.conversation_id, reason)
-    return await _keep(bench, job, situation, parsed.drafts)
+    return await _keep(bench, job, situation, parsed.drafts, asked_by)
 
 
 def _parse(answer: str, lines: Sequence[Line], job: Job, project_id: str | None) -> Parsed:
@@ -109,7 +111,9 @@ async def _known(bench: Workbench, lines: Sequence[Line]) -> tuple[Entry, ...]:
     return tuple(hit.entry for hit in await bench.knowledge.knowledge_similar(text, KNOWN))
 
 
-async def _keep(bench: Workbench, job: Job, situation: Situation, drafts: Sequence[EntryDraft]) -> ExtractionOutcome:
+async def _keep(
+    bench: Workbench, job: Job, situation: Situation, drafts: Sequence[EntryDraft], asked_by: str
+) -> ExtractionOutcome:
     """Candidates, marks on the messages and the job's end: one transaction, so that a redone job never doubles them."""
 
     def store(unit: Unit) -> Done | None:
@@ -119,7 +123,8 @@ async def _keep(bench: Workbench, job: Job, situation: Situation, drafts: Sequen
         rest_on = {id for draft in drafts if draft.evidence for id in draft.evidence.message_ids}
         fresh = jobs.still_new(unit.session, rest_on)
         kept = [draft for draft in drafts if draft.evidence and fresh.intersection(draft.evidence.message_ids)]
-        done = submit(unit, kept, actor=Actor.ai(), detail={"conversation": job.conversation_id})
+        by = {"asked_by": asked_by} if asked_by else {}
+        done = submit(unit, kept, actor=Actor.ai(), detail={"conversation": job.conversation_id, **by})
         if not jobs.finish(unit, job.id, bench.owner, JobState.DONE, created=len(done.entries)):
             raise _NotOurs
         jobs.mark_extracted(unit, [message.id for message in situation.messages])

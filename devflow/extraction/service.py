@@ -100,9 +100,10 @@ class Extraction:
 
     # acts ----------------------------------------------------------------------------------------------------------
 
-    async def extract_now(self, conversation_id: str | None = None) -> ExtractionOutcome:
+    async def extract_now(self, conversation_id: str | None = None, *, asked_by: str = "") -> ExtractionOutcome:
         """Distil a conversation (default: the latest) now, in every trigger mode; skips every guard but "nothing new".
 
+        `asked_by` names a program that asked for it, for the candidates' timelines.
         Raises `NotFound` for an unknown conversation; a model's failure comes back as the outcome's `problem`.
         """
         choice = await self._models.extraction_choice()
@@ -115,7 +116,7 @@ class Extraction:
         if not situation.has_new:
             self._db.hub.publish(ExtractionChanged(wanted, State.NOTHING_NEW))
             return ExtractionOutcome(0, 0, State.NOTHING_NEW, "nothing new", wanted)
-        return await self._worker.run_now(wanted, situation.last_id, choice)
+        return await self._worker.run_now(wanted, situation.last_id, choice, asked_by)
 
     async def extract_pending(self, conversation_ids: Iterable[str] | None = None) -> int:
         """Have these (default: all pending) conversations distilled in the background, on a human's click."""

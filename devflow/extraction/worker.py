@@ -119,7 +119,9 @@ class Worker:
     def current(self) -> Job | None:
         return self._current.job if self._current is not None else None
 
-    async def run_now(self, conversation_id: str, last_message_id: str, choice: ModelChoice) -> ExtractionOutcome:
+    async def run_now(
+        self, conversation_id: str, last_message_id: str, choice: ModelChoice, asked_by: str = ""
+    ) -> ExtractionOutcome:
         """A human asked: whatever the mode, the cap and the breaker say. Returns when it is done."""
         under_way = self._current
         if under_way is not None and under_way.job.conversation_id == conversation_id:
@@ -139,7 +141,7 @@ class Worker:
             if job is None:
                 return ExtractionOutcome(0, 0, State.RUNNING, "another process is at it", conversation_id)
             self._failures, self._paused_until = 0, None
-            return await self._carry_out(job, choice)
+            return await self._carry_out(job, choice, asked_by)
 
     def interrupt(self, state: State) -> None:
         """Stop an automatic extraction: `WAITING` leaves the model to the chat, `CANCELLED` ends it (switched off)."""
@@ -231,11 +233,12 @@ class Worker:
             self.due_at, self.phase = at, phase
             self._alarm = self._clock.call_at(at, self.wake)
 
-    async def _carry_out(self, job: Job, choice: ModelChoice) -> ExtractionOutcome:
+    async def _carry_out(self, job: Job, choice: ModelChoice, asked_by: str = "") -> ExtractionOutcome:
         """One claimed job to its end, under the lock."""
         self._hub.publish(ExtractionChanged(job.conversation_id, State.RUNNING))
         day = _day(self._clock.now())
-        task = asyncio.create_task(extract(self._bench, job, choice, day=day), name=f"extraction {job.id}")
+        work = extract(self._bench, job, choice, day=day, asked_by=asked_by)
+        task = asyncio.create_task(work, name=f"extraction {job.id}")
         self._current, self._stop_reason = _Current(job, choice, task), None
         self.phase = Phase.RUNNING
         try:

@@ -68,7 +68,7 @@ async def extract_now(room: Room, given: Arguments) -> Json:
     from devflow.extraction.outcome import State
 
     room.visitor.require(Right.MANAGE)
-    outcome = await room.core.extraction.extract_now(given.get("conversation_id"))
+    outcome = await room.core.extraction.extract_now(given.get("conversation_id"), asked_by=room.visitor.source_ref)
     if outcome.problem is not None:
         raise outcome.problem
     if outcome.state not in (State.DONE, State.NOTHING_NEW, State.RUNNING):

@@ -1,10 +1,14 @@
 """What each right allows, and that none publishes (spec 06). The window's side is another connection to the home."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from devflow.domain.knowledge import EntryEdit, Status
+from tests.fakes.openai_server import OpenAIServer, Turn
+from tests.integration.extraction.bench import item, items
+from tests.integration.extraction.test_command import a_chat
 from tests.integration.mcp_server.conftest import Entrance
 from tests.support.library import USER, Library
 
@@ -243,6 +247,23 @@ async def test_manage_configures_and_what_it_leaves_out_stays(enter: Entrance, l
         code, said = await tool.refused("knowledge_save_config", config={"min_messages": 0})
         assert (code, "from 1 to 1000" in said) == ("invalid_input", True)
     assert (await library.settings.fresh("knowledge_config"))["min_messages"] == 6
+
+
+async def test_manage_has_a_conversation_distilled_and_the_candidates_say_who_asked(
+    enter: Entrance, library: Library, home: Path
+) -> None:
+    with OpenAIServer() as server:
+        server.script_extraction(Turn(items(item())))
+        id = await a_chat(home, server)
+        async with enter("propose") as tool:
+            assert (await tool.refused("knowledge_extract_now"))[0] == "right_missing"
+        async with enter("manage", "codex") as tool:
+            outcome = await tool("knowledge_extract_now")
+            assert (outcome["state"], outcome["created"], outcome["conversation_id"]) == ("done", 1, id)
+            assert (await tool("knowledge_extract_now", conversation_id=id))["state"] == "nothing_new"
+            assert (await tool("knowledge_get", id=outcome["entry_ids"][0]))["evidence"]["quote"]
+    (event,) = await library.events(outcome["entry_ids"][0])
+    assert (event.actor, event.detail["asked_by"]) == ("ai", "mcp:codex")
 
 
 async def test_without_a_model_nothing_is_distilled_and_the_model_is_told_why(enter: Entrance) -> None:
