@@ -44,11 +44,13 @@ Why = Literal["", "cancel", "close", "elsewhere"]
 
 @dataclass(slots=True)
 class _Working:
-    """A run that this process advances. `again`: something was recorded meanwhile. `stop`: why it must end."""
+    """A run that this process advances. `again`: something was recorded meanwhile. `stop`: why it must end; `stopped`:
+    that is recorded."""
 
     task: asyncio.Task[None] = field(init=False)
     again: bool = False
     stop: Why = ""
+    stopped: bool = False
 
 
 class Turns:
@@ -107,7 +109,8 @@ class Turns:
             self._stop(working, "cancel")
             await asyncio.wait({working.task})
             self._forget(run_id, working)
-        await self._settle(run_id, "cancel")
+        if working is None or not working.stopped:  # once more would stop what the user has gone on with since
+            await self._settle(run_id, "cancel")
         return await self._run(run_id)
 
     async def retry(self, run_id: str) -> Run:
@@ -220,6 +223,7 @@ class Turns:
                 raise
             try:
                 await self._settle(run_id, working.stop)
+                working.stopped = True
             except DatabaseProblem as refusal:  # whoever stopped it tries again and says so; so does the next start
                 log.warning("the stop of run %s cannot be recorded yet: %s", run_id, refusal)
 

@@ -7,8 +7,8 @@ import pytest
 
 from devflow.domain.conversation import Draft, MessageState, ModelChoice, Role
 from devflow.domain.errors import InvalidInput, NotFound, Refused
-from devflow.domain.events import MessageEnded, MessageStarted, RunChanged, TextArrived
-from devflow.domain.run import RunState
+from devflow.domain.events import Event, MessageEnded, MessageStarted, RunChanged, TextArrived
+from devflow.domain.run import Run, RunState
 from tests.fakes.openai_server import Gate, OpenAIServer, Turn
 from tests.integration.agent.conftest import Bench, Processes
 
@@ -222,6 +222,23 @@ async def test_a_stopped_run_is_over_and_stopping_it_again_changes_nothing(bench
     conversation = await bench.conversation()
     run = await bench.ask(conversation, "Count.")
     assert (await bench.core.turns.cancel(run.id)).state is RunState.COMPLETED
+
+
+async def test_what_is_gone_on_with_in_the_moment_of_its_stop_goes_on(bench: Bench, server: OpenAIServer) -> None:
+    server.script(Turn(["Half", Gate()]), Turn(" and the rest."))
+    conversation = await bench.conversation()
+    run = await bench.core.turns.send(conversation.id, "count")
+    await bench.event(TextArrived)
+    going_on: list[asyncio.Task[Run]] = []
+
+    def go_on(event: Event) -> None:
+        if isinstance(event, RunChanged) and event.state is RunState.CANCELLED and not going_on:
+            going_on.append(asyncio.ensure_future(bench.core.turns.continue_run(run.id)))
+
+    bench.core.hub.subscribe(go_on)
+    await bench.core.turns.cancel(run.id)
+    await going_on[0]
+    assert (await bench.core.turns.wait(run.id)).state is RunState.COMPLETED
 
 
 async def test_another_process_can_stop_a_run(bench: Bench, server: OpenAIServer, processes: Processes) -> None:
