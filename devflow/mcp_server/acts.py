@@ -68,7 +68,8 @@ async def extract_now(room: Room, given: Arguments) -> Json:
     from devflow.extraction.outcome import State
 
     room.visitor.require(Right.MANAGE)
-    outcome = await room.core.extraction.extract_now(given.get("conversation_id"), asked_by=room.visitor.source_ref)
+    distilling = room.core.extraction.extract_now(given.get("conversation_id"), asked_by=room.visitor.source_ref)
+    outcome = await room.cancelled_once(distilling)
     if outcome.problem is not None:
         raise outcome.problem
     if outcome.state not in (State.DONE, State.NOTHING_NEW, State.RUNNING):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from devflow.app.paths import AppPaths
 from devflow.domain.rights import Visitor
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from devflow.app.core import Core
     from devflow.knowledge.visiting import VisitedLibrary
 
-log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,22 @@ class Room:
     core: Core
     library: VisitedLibrary
     visitor: Visitor
+    working: set[asyncio.Task[Any]]
+
+    async def cancelled_once(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do work that cleans up when it is cancelled.
+
+        The SDK cancels a call again at every point where it waits, until it is over; a clean-up that waits would never
+        get through. A task of its own is cancelled once.
+        """
+        task = asyncio.create_task(work)
+        self.working.add(task)
+        task.add_done_callback(self.working.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
 
 
 class Opening:
@@ -34,6 +50,7 @@ class Opening:
     def __init__(self, paths: AppPaths) -> None:
         self._paths = paths
         self._open: asyncio.Task[Core] | None = None
+        self._working: set[asyncio.Task[Any]] = set()
 
     def begin(self) -> None:
         """Open it, without waiting."""
@@ -47,12 +64,13 @@ class Opening:
         self.begin()
         assert self._open is not None
         core = await asyncio.shield(self._open)
-        return Room(core, VisitedLibrary(core.db, core.knowledge), visitor)
+        return Room(core, VisitedLibrary(core.db, core.knowledge), visitor, self._working)
 
     async def close(self) -> None:
         if self._open is None:
             return
         await asyncio.wait([self._open])
+        await asyncio.gather(*self._working, return_exceptions=True)
         if not self._failed(self._open):
             from devflow.app.core import close_core
 

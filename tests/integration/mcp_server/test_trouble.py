@@ -16,6 +16,9 @@ import pytest
 from devflow.domain.events import Aggregate, Changes, Event
 from devflow.domain.knowledge import Status
 from devflow.store.watch import watch
+from tests.fakes.openai_server import Gate, OpenAIServer, Turn
+from tests.integration.extraction.bench import item, items
+from tests.integration.extraction.test_command import a_chat
 from tests.integration.mcp_server.conftest import Entrance
 from tests.support.commands import finished, start
 from tests.support.library import USER, Library
@@ -165,6 +168,23 @@ async def test_a_cancelled_call_is_not_answered_and_the_next_one_is(home: Path, 
     titles = [entry.title for entry in (await library.knowledge.knowledge_list_candidates()).entries]
     assert made["title"] in titles
     await _consistent(home)
+
+
+async def test_a_distillation_that_is_cancelled_is_given_up_and_can_be_asked_for_again(
+    enter: Entrance, library: Library, home: Path
+) -> None:
+    gate = Gate()
+    with OpenAIServer() as server:
+        server.script_extraction(Turn(items(item()), before=gate), Turn(items(item())))
+        await a_chat(home, server)
+        async with enter("manage") as tool:
+            asked = asyncio.create_task(tool.client.call_tool("knowledge_extract_now", {}))
+            await asyncio.to_thread(gate.wait_reached)
+            asked.cancel()
+            await asyncio.wait([asked])
+            gate.open()
+            assert (await tool("knowledge_extract_now"))["created"] == 1
+    assert (await library.knowledge.knowledge_list_candidates()).total == 1
 
 
 def test_what_was_asked_before_the_input_closed_is_answered(home: Path) -> None:
