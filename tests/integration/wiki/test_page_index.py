@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from devflow.store.page_file import PageRow
+from devflow.wiki import page_reading
 from devflow.wiki.page_index import PageIndex, is_content
 from tests.support.pages import write
 
@@ -62,6 +64,28 @@ def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     opened.clear()
     index.refresh()
     assert opened == []
+
+
+def test_a_page_that_could_change_again_within_a_tick_of_the_clock_is_read_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = PageIndex(write(tmp_path, {"wiki/a.md": "# A"}), None)
+    read: list[str] = []
+    real = page_reading.read
+
+    def watched(root: Path, path: str, *, head_only: bool = False) -> tuple[PageRow, str]:
+        read.append(path)
+        return real(root, path, head_only=head_only)
+
+    monkeypatch.setattr(page_reading, "read", watched)
+    monkeypatch.setattr(page_reading, "TICK_NS", 3_600 * 10**9)
+    index.refresh()
+    index.refresh()
+    assert len(read) == 2
+    monkeypatch.setattr(page_reading, "TICK_NS", -(10**9))
+    index.refresh()
+    index.refresh()
+    assert len(read) == 3
 
 
 def test_many_new_pages_are_known_by_title_before_their_contents_are_read(tmp_path: Path) -> None:
