@@ -110,6 +110,8 @@ async def _search(core: Core, args: Namespace, output: Output) -> int:
     show.hits(output, found.hits)
     if not found.hits:
         output.note(output.t("Nothing matches."))
+    if found.partial:
+        output.note(output.t("There may be more: not everything was searched."))
     if (unheard := core.embeddings.unheard) is not None:
         output.note(unheard.render(output.t))
     return 0

@@ -81,7 +81,7 @@ def search_by_meaning(
         if id in loaded
     )
     total = len(ids_by_meaning(session, query, meaning, filters, scan_cap=scan_cap)) if count else None
-    return SearchResult(hits, total, like.partial)
+    return SearchResult(hits, total, like.partial or search_lookup.is_filling(session))
 
 
 def ids_by_meaning(

@@ -18,6 +18,7 @@ from devflow.store.database import Database, Unit
 from devflow.store.migrate import INDEXED_WHEN_OPENING
 from devflow.store.search_fill import Filling
 from devflow.store.timeline import Act
+from tests.support.commands import devflow
 from tests.support.search_library import SearchLibrary
 
 ACT = Act("user", new_id())
@@ -152,3 +153,21 @@ def test_the_check_is_clean_after_ten_thousand_random_edits(library: SearchLibra
             unit.session.connection().exec_driver_sql(f"INSERT INTO {table}({table}) VALUES ('integrity-check')")
 
     library.database.run_write(check_each)
+
+
+def test_a_command_says_that_there_may_be_more(home: Path) -> None:
+    library = SearchLibrary(home)
+    library.add("Needle", "words")
+
+    def never_full(unit: Unit) -> None:
+        connection = unit.session.connection()
+        connection.exec_driver_sql("INSERT INTO search_missing (entry_id) VALUES ('not yet')")
+        connection.exec_driver_sql(
+            "CREATE TRIGGER search_kept BEFORE DELETE ON search_missing BEGIN SELECT raise(IGNORE); END"
+        )
+
+    library.database.run_write(never_full)
+    library.close()
+    found = devflow(home, "knowledge", "search", "needle")
+    assert "contains “needle” in: title" in found.out
+    assert "There may be more: not everything was searched." in found.err
