@@ -1,7 +1,8 @@
 """`python3 dev.py bench [NAME…]`: measure, and print one table beside the bars of the specification.
 
 Each name is measured in a process of its own. The homes it works on are made first, with a seed, through the product's
-own intake; that takes minutes the first time, and `--keep DIR` keeps them for the next.
+own intake; that takes minutes the first time, and `--keep DIR` keeps them for the next. `bench retrieval --data DIR` is a
+program of its own: what searches find, on public question sets.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Measure = Callable[[Homes, Options], Iterable[Line]]
 NAMES = {
     "start": "process start to a window that takes input; memory at rest; quitting",
     "search": "keyword search, look-up and prompt, the write of one entry",
+    "meaning": "search by keywords and meaning at once, the query's own embedding left out (extra `vectors`)",
     "filling": "opening with an outdated search index, and searching while it is made anew",
     "command": "the command line as a whole process",
     "lists": "the Inbox with 500 candidates, the library with 50,000 entries",
@@ -37,6 +39,10 @@ WHEN_NAMED = {"bulk"}
 
 def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["retrieval"]:
+        from .retrieval.__main__ import main as ask_the_sets
+
+        return ask_the_sets(words[1:])
     parsed = _parse(words)
     options = Options(parsed.repeats, parsed.quick, parsed.large, parsed.keep, parsed.bulk)
     if parsed.child:
@@ -92,6 +98,10 @@ def _measure(name: str) -> Measure:
             from . import start
 
             return start.measure
+        case "meaning":
+            from . import meaning
+
+            return meaning.measure
         case "filling":
             from . import filling
 

@@ -18,7 +18,7 @@ from tests.benchmarks.report import machine, median, percentile
 
 from . import floor, simple
 from .library import library, load
-from .quality import Run, ask_entries, ask_pages
+from .quality import Run, ask_entries, ask_pages, two_characters
 from .score import DEPTHS, Ranked, lead, scored
 from .sets import CROSS_LINGUAL, PAGES, SIX, BenchmarkSet, read_set
 
@@ -67,12 +67,15 @@ def _measure(data: BenchmarkSet, *, simple_too: bool, runs: Path | None) -> dict
     with tempfile.TemporaryDirectory() as home:
         with library(Path(home)) as database:
             mine = ask_entries(database, data, load(database, data.documents))
+            empty, terms = two_characters(database, data)
         recalls[PRODUCT] = _row(data, PRODUCT, mine.ranked, mine.milliseconds)
         _write(runs, data.name, "entries", mine)
         if data.name in PAGES:
             pages = ask_pages(Path(home) / "pages", data)
             recalls[f"{PRODUCT}, pages"] = _row(data, f"{PRODUCT}, pages", pages.ranked, pages.milliseconds)
             _write(runs, data.name, "pages", pages)
+    if terms:
+        print(f"{'':12} two-character Chinese terms that stand there: {empty} of {terms} found nothing (bar 0)")
     if theirs:
         best = max(theirs, key=lambda system: recalls[system])
         more, low, high = lead(data, mine.ranked, theirs[best])

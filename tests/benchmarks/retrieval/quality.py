@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from devflow.retrieval.entries import search_entries
+from devflow.retrieval.hits import SearchResult
 from devflow.retrieval.pages import search_knowledge_base
 from devflow.store.database import Database
 from devflow.wiki.page_index import PageIndex
@@ -15,6 +18,8 @@ from devflow.wiki.page_index import PageIndex
 from .sets import BenchmarkSet, Document
 
 DEPTH = 10
+PAIRS = 500
+_HAN_PAIR = re.compile("(?=([\u4e00-\u9fff]{2}))")
 ROOM = 100_000
 """Characters for the snippets: a prompt's budget shall not end the ranking."""
 
@@ -29,10 +34,17 @@ class Run:
 
 def ask_entries(database: Database, data: BenchmarkSet, ids: Mapping[str, str]) -> Run:
     def ask(text: str) -> list[str]:
-        found = database.run_read(lambda session: search_entries(session, text, limit=DEPTH))
-        return [ids[hit.entry.id] for hit in found.hits]
+        return [ids[hit.entry.id] for hit in _found(database, text)]
 
     return _run(data, ask)
+
+
+def two_characters(database: Database, data: BenchmarkSet) -> tuple[int, int]:
+    """How many pairs of Han characters that stand in the documents a search does not find, and of how many."""
+    chance = random.Random(2)
+    some = chance.sample(data.documents, min(PAIRS, len(data.documents)))
+    pairs = [chance.choice(found) for each in some if (found := _HAN_PAIR.findall(f"{each.title}\n{each.text}"))]
+    return sum(not _found(database, pair) for pair in pairs), len(pairs)
 
 
 def ask_pages(folder: Path, data: BenchmarkSet) -> Run:
@@ -52,6 +64,10 @@ def ask_pages(folder: Path, data: BenchmarkSet) -> Run:
         return _run(data, ask)
     finally:
         index.close()
+
+
+def _found(database: Database, text: str) -> SearchResult:
+    return database.run_read(lambda session: search_entries(session, text, limit=DEPTH))
 
 
 def _page(document: Document) -> str:
