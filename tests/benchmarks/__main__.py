@@ -1,8 +1,8 @@
 """`python3 dev.py bench [NAME…]`: measure, and print one table beside the bars of the specification.
 
 Each name is measured in a process of its own. The homes it works on are made first, with a seed, through the product's
-own intake; that takes minutes the first time, and `--keep DIR` keeps them for the next. `bench retrieval --data DIR` is a
-program of its own: what searches find, on public question sets.
+own intake; that takes minutes the first time, and `--keep DIR` keeps them for the next. `bench retrieval --data DIR` is
+a program of its own: what searches find, on public question sets.
 """
 
 from __future__ import annotations
