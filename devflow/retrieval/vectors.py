@@ -110,7 +110,8 @@ class VectorIndex:
             for place, similarity in self._rows.best(similarities, wanted):
                 if similarity < floor:
                     break
-                found.setdefault(self._entries[place], (similarity, place))
+                if self._entries[place]:  # else it is dead
+                    found.setdefault(self._entries[place], (similarity, place))
             alive = self._alive(session, found)
             if len(alive) >= count or wanted >= len(self._ids) or len(found) < min(count, wanted // 4):
                 return alive[:count]
@@ -134,10 +135,10 @@ class VectorIndex:
 
     def _alive(self, session: Session, found: dict[str, tuple[float, int]]) -> list[Near]:
         """Those whose row still stands in the database; the others are forgotten."""
-        there = table.row_ids(session, found)
+        there = table.existing(session, [self._ids[place] for _, place in found.values()])
         alive = []
         for id, (similarity, place) in found.items():
-            if self._ids[place] in there[id]:
+            if self._ids[place] in there:
                 alive.append(Near(id, similarity))
             else:
                 self._forget(id)
@@ -151,6 +152,8 @@ class VectorIndex:
         assert self._rows is not None
         places = self._of.pop(entry_id, [])
         self._rows.blank(places)
+        for place in places:
+            self._entries[place] = ""
         self._dead += len(places)
 
     def _pack(self) -> None:
