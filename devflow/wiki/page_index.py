@@ -18,10 +18,10 @@ from pathlib import Path
 
 from devflow.store.page_file import PageFile, PageRow
 from devflow.wiki import layout, page_reading
-from devflow.wiki.page_reading import ENCODING, TOO_LARGE, UNREADABLE
+from devflow.wiki.page_reading import ENCODING, NAME, TOO_LARGE, UNREADABLE
 from devflow.wiki.walking import Stamp, Walked, joined, parted, walk
 
-__all__ = ["ENCODING", "TOO_LARGE", "UNREADABLE", "PageIndex", "Progress", "is_content"]
+__all__ = ["ENCODING", "NAME", "TOO_LARGE", "UNREADABLE", "PageIndex", "Progress", "is_content"]
 
 MANY = 40
 SLICE_S = 0.05
@@ -56,6 +56,7 @@ class PageIndex:
         self._order: list[str] = []  # the paths of `_known`, sorted: sorting ten thousand anew is felt in a turn
         self._sorted: tuple[PageRow, ...] | None = None
         self._closed: tuple[str, ...] = ()
+        self._unnamed: tuple[PageRow, ...] = ()  # of no reference and in no file: seen anew at each look
 
     def close(self) -> None:
         self._file.close()
@@ -74,6 +75,7 @@ class PageIndex:
                 if self._file.changed_elsewhere():
                     self._load()
                 self._closed = tuple(walked.closed)
+                self._see_unnamed(walked.unnamed)
                 gone, changed = self._differences(walked)
                 if gone:
                     with self._file.writing():
@@ -90,8 +92,14 @@ class PageIndex:
 
     def progress(self) -> Progress:
         with self._lock:
-            skipped = tuple(self._known[path] for path in sorted(self._problems))
-            return Progress(len(self._known), len(self._pending), skipped, self._closed)
+            skipped = (*(self._known[path] for path in sorted(self._problems)), *self._unnamed)
+            return Progress(len(self._known) + len(self._unnamed), len(self._pending), skipped, self._closed)
+
+    def _see_unnamed(self, paths: Sequence[str]) -> None:
+        if paths or self._unnamed:
+            names = [(path, layout.stem(path)) for path in sorted(paths)]
+            self._unnamed = tuple(PageRow(path, 0, 0, name, name, problem=NAME) for path, name in names)
+            self._sorted = None
 
     def _load(self) -> None:
         self._known.clear()
@@ -184,7 +192,7 @@ class PageIndex:
         """Every page, in the order of their paths."""
         with self._lock:
             if self._sorted is None:
-                self._sorted = tuple(map(self._known.__getitem__, self._order))
+                self._sorted = (*map(self._known.__getitem__, self._order), *self._unnamed)
             return self._sorted
 
     def says_anything(self) -> bool:

@@ -14,7 +14,8 @@ from devflow.wiki import layout
 from devflow.wiki.decoding import decode
 from devflow.wiki.page import read as take_apart
 
-TOO_LARGE, ENCODING, UNREADABLE = "too_large", "encoding", "unreadable"
+TOO_LARGE, ENCODING, UNREADABLE, NAME = "too_large", "encoding", "unreadable", "name"
+"""Why a page is skipped; `NAME`: that of its file, or of a folder, is no text."""
 HEAD = 4_096
 """Bytes that are read of a page for its title alone."""
 TICK_NS = 20_000_000

@@ -25,11 +25,13 @@ class Walked:
     """`folders` has the pages of each folder by name; "" is the base's own. They are kept apart so that two walks are
     compared folder by folder, which for ten thousand pages costs next to nothing.
 
-    `closed` are folders that could not be read: nothing is known about what they hold.
+    `closed` are folders that could not be read: nothing is known about what they hold. `unnamed` are pages and folders
+    whose names are not text in any encoding of this system; they are given with marks in the place of what is not.
     """
 
     folders: dict[str, dict[str, Stamp]] = field(default_factory=dict)
     closed: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
 
     def is_closed(self, folder: str) -> bool:
         """Whether the folder could not be read, or lies in one that could not."""
@@ -72,7 +74,7 @@ def walk(root: Path) -> Walked:
     while folders:
         here = folders.pop()
         try:
-            walked.folders[here], below = _pages_in(os.path.join(top, here))  # noqa: PTH118
+            walked.folders[here], below, odd = _pages_in(os.path.join(top, here))  # noqa: PTH118
         except FileNotFoundError:
             if here == layout.WIKI and not own and not os.path.exists(os.path.join(top, layout.MARKER)):  # noqa: PTH110, PTH118
                 return Walked(closed=[""])  # the folder was moved away, or its disk is gone and left an empty one
@@ -83,15 +85,22 @@ def walk(root: Path) -> Walked:
                 walked.closed.append(here)
         else:
             folders += [f"{here}/{name}" for name in below]
+            walked.unnamed += [_marked(f"{here}/{name}") for name in odd]
     return walked
 
 
-def _pages_in(folder: str) -> tuple[dict[str, Stamp], list[str]]:
-    """The pages right in it, and the folders. The system finds each name from the folder that is open, not from the
-    top, and a folder that became a link in the meantime is not entered."""
+_Found = tuple[dict[str, Stamp], list[str], list[str]]
+
+
+def _pages_in(folder: str) -> _Found:
+    """The pages right in it, the folders, and what has no name that can be written.
+
+    The system finds each name from the folder that is open, not from the top, and a folder that became a link in the
+    meantime is not entered.
+    """
     if os.scandir not in os.supports_fd:
         if os.path.islink(folder):  # noqa: PTH114
-            return {}, []
+            return {}, [], []
         with os.scandir(folder) as entries:
             return _sorted_out(entries)
     descriptor = os.open(folder, _FOLDER)
@@ -102,22 +111,35 @@ def _pages_in(folder: str) -> tuple[dict[str, Stamp], list[str]]:
         os.close(descriptor)
 
 
-def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str]]:
+def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> _Found:
     pages: dict[str, Stamp] = {}
     below: list[str] = []
+    odd: list[str] = []
     for entry in entries:
         name = entry.name
         if name.startswith("."):
             continue
         if name.endswith(layout.SUFFIX) and entry.is_file(follow_symlinks=False):
+            if not name.isascii() and not _is_text(name):
+                odd.append(name)
+                continue
             try:
                 found = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue  # it went while the folder was read
             pages[name] = (found.st_mtime_ns, found.st_size, found.st_ctime_ns)
         elif entry.is_dir(follow_symlinks=False):
-            below.append(name)
-    return pages, below
+            (below if _is_text(name) else odd).append(name)
+    return pages, below, odd
+
+
+def _is_text(name: str) -> bool:
+    """Python gives bytes that are no text as halves of pairs, which can be neither stored nor shown."""
+    return not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def _marked(path: str) -> str:
+    return "".join(char if _is_text(char) else "\ufffd" for char in path)
 
 
 def _is_link(folder: str, error: OSError) -> bool:

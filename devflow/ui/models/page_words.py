@@ -8,7 +8,7 @@ from devflow.domain.messages import Translator
 from devflow.store.page_file import PageRow
 from devflow.ui.models.moments import day
 from devflow.ui.models.page_groups import CLOSED
-from devflow.wiki.page_index import ENCODING, TOO_LARGE, UNREADABLE
+from devflow.wiki.page_index import ENCODING, NAME, TOO_LARGE, UNREADABLE
 
 _JUST_NOW_S = 120
 
@@ -37,6 +37,7 @@ def problem_words(t: Translator, page: PageRow) -> str:
         TOO_LARGE: t("Larger than 5 MB"),
         ENCODING: t("Not text in a known encoding"),
         UNREADABLE: t("Cannot be read"),
+        NAME: t("Its name is not text in a known encoding"),
         CLOSED: t("This folder cannot be read"),
     }.get(page.problem, page.problem)
 

@@ -274,6 +274,23 @@ def test_an_odd_name_is_found_shown_on_one_line_and_opened(tmp_path: Path, name:
     assert nonce in block
 
 
+def test_names_that_are_no_text_are_listed_as_skipped_and_disturb_nothing(tmp_path: Path) -> None:
+    """As an archive from another system leaves them."""
+    root = write(tmp_path / "kb", {"wiki/own.md": "# Own\n\nzebra"})
+    folder = root / "wiki" / os.fsdecode(b"\xd6\xd0")
+    folder.mkdir()
+    for file in (root / "wiki" / os.fsdecode(b"\xd6\xd0\xce\xc4.md"), folder / "page.md"):
+        file.write_text("# Odd\n\nzebra", encoding="utf-8")
+    index = PageIndex(root, tmp_path / "cache")
+    assert [(page.path, page.problem) for page in index.refresh().skipped] == [
+        ("wiki/\ufffd\ufffd", "name"),
+        ("wiki/\ufffd\ufffd\ufffd\ufffd.md", "name"),
+    ]
+    assert [hit.path for hit in search_knowledge_base(index, "zebra").hits] == ["wiki/own.md"]
+    assert len(index.pages()) == 3
+    index.close()
+
+
 def test_the_longest_name_is_a_page(tmp_path: Path) -> None:
     name = "长" * 83  # 249 bytes, and the suffix
     assert found(write(tmp_path, {f"wiki/{name}.md": "# Long\n\nzebra"}), "zebra") == [f"wiki/{name}.md"]
