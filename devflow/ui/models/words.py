@@ -80,7 +80,7 @@ def actor_name(t: Translator, actor: str) -> str:
         case "system":
             return t.p("actor", "DevFlow")
         case _:
-            return actor.removeprefix("mcp:")
+            return source_name(t, actor)  # a program may call itself "you"; what it is stands before its name
 
 
 def reject_reasons(t: Translator) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from devflow.domain.messages import english
 from devflow.ui.models.entries import excerpt
 from devflow.ui.models.library_view import LibraryView, from_settings, to_settings
 from devflow.ui.models.moments import age, ago, moment
-from devflow.ui.models.words import listed
+from devflow.ui.models.words import actor_name, listed
 from devflow.ui.widgets.entry_timeline import timeline_items
 
 T = english()
@@ -96,3 +96,8 @@ def test_a_stored_view_comes_back_and_a_broken_one_falls_back_field_by_field() -
         LibraryView(tag="kept")
     )
     assert from_settings({}) == LibraryView()
+
+
+def test_a_program_that_calls_itself_you_is_not_taken_for_the_user() -> None:
+    assert actor_name(english(), "user") == "you"
+    assert actor_name(english(), "mcp:you") == "MCP · you"
