@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from devflow.ui.samples import load_samples
-from tests.shots import digest, mcp
+from tests.shots import digest, mcp, slash
 from tests.shots.chat import always_allow, chat_approval, chat_stopped, chat_streaming
 from tests.shots.commands import chat_command, chat_command_running, chat_shell
 from tests.shots.library import editor, inbox, inbox_rejected, library, library_search, put_away
@@ -92,4 +92,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("digest-done", digest.done),
     Scene("chat-completion", chat_completion),
     Scene("chat-pages", chat_pages),
+    Scene("slash", slash.offered),
+    Scene("slash-unknown", slash.unknown),
+    Scene("slash-export", slash.export),
+    Scene("slash-help", slash.help_sheet),
 )

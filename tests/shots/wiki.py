@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from devflow.ui.pages.chat import ChatPage
 from devflow.ui.pages.knowledge import KnowledgePage
+from tests.fakes.openai_server import OpenAIServer
 from tests.shots.stage import Stage
 from tests.support.pages import write
 
@@ -78,6 +79,15 @@ async def chat_pages(stage: Stage) -> None:
     page = stage.window.page("chat")
     assert isinstance(page, ChatPage)
     page.composer.set_text("")
+    if isinstance(stage.model_server, OpenAIServer):
+        stage.model_server.script(
+            stage.say(
+                "A reader that stays open keeps the checkpoint from starting over, so the log only grows."
+                " The page advises short reads, and `wal_checkpoint(TRUNCATE)` when nobody reads [1].",
+                "长时间不结束的读事务会让检查点无法从头开始，日志只增不减。页面建议缩短读事务，"
+                "并在没有读者时执行 `wal_checkpoint(TRUNCATE)` [1]。",
+            )
+        )
     page.acts.send(
         stage.say(
             "Why does the log keep growing, and what does [[wiki/topics/sqlite-wal.md]] advise?",
