@@ -58,12 +58,17 @@ class Opening:
             self._open = asyncio.create_task(_core(self._paths), name="open the core")
 
     async def room(self, visitor: Visitor) -> Room:
-        """Raises DatabaseProblem."""
+        """What one call works with; what other processes changed since the last one is heard first.
+
+        Nothing watches between calls: a server that nobody asks does nothing. Raises DatabaseProblem.
+        """
         from devflow.knowledge.visiting import VisitedLibrary
 
         self.begin()
         assert self._open is not None
         core = await asyncio.shield(self._open)
+        if (changes := await core.db.foreign_changes()) is not None:
+            core.hub.publish(changes)
         return Room(core, VisitedLibrary(core.db, core.knowledge), visitor, self._working)
 
     async def close(self) -> None:

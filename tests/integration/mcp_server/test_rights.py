@@ -249,6 +249,13 @@ async def test_manage_configures_and_what_it_leaves_out_stays(enter: Entrance, l
     assert (await library.settings.fresh("knowledge_config"))["min_messages"] == 6
 
 
+async def test_what_the_user_changes_meanwhile_counts_at_the_next_call(enter: Entrance, library: Library) -> None:
+    async with enter("manage") as tool:
+        assert (await tool("knowledge_get_config"))["knowledge_config"]["min_messages"] == 4
+        await library.knowledge.knowledge_change_config({"min_messages": 9}, actor=USER)
+        assert (await tool("knowledge_get_config"))["knowledge_config"]["min_messages"] == 9
+
+
 async def test_manage_has_a_conversation_distilled_and_the_candidates_say_who_asked(
     enter: Entrance, library: Library, home: Path
 ) -> None:
