@@ -27,6 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mcp.shared.exceptions import MCPError
+
 from devflow.app.paths import app_paths
 from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge import EntryEdit, Kind, Status, draft
@@ -172,6 +174,9 @@ async def _note_public(world: World) -> None:
 async def _call(world: World) -> None:
     dice = world.dice
     right, name = dice.choice(CLIENTS)
+    if dice.random() < 0.15:
+        await _look(world, right, name)
+        return
     tool, arguments = dice.choice(TOOLS).name, {}
     arguments = await _arguments(world, tool)
     before = await _state(world)
@@ -190,6 +195,25 @@ async def _call(world: World) -> None:
     _only_what_is_allowed(world, right, name, before, after, what)
     if right is not Right.MANAGE:
         _nothing_hidden_is_told(world, name, after, arguments, answer, what)
+
+
+async def _look(world: World, right: Right, name: str) -> None:
+    """A resource by its address, or a list of resources or prompts."""
+    client, id = world.tools[name].client, world.id()
+    before = await _state(world)
+    answer = ""
+    with contextlib.suppress(MCPError):
+        match world.dice.choice(("read", "read", "resources", "prompts")):
+            case "read":
+                answer = (await client.read_resource(f"devflow://knowledge/{id}")).model_dump_json()
+            case "resources":
+                answer = (await client.list_resources()).model_dump_json()
+            case _:
+                answer = (await client.list_prompts()).model_dump_json()
+    what = f"{name} ({right}): looked for {id} -> {answer[:2_000]}"
+    assert await _state(world) == before, f"a look changed something: {what}"
+    if right is not Right.MANAGE:
+        _nothing_hidden_is_told(world, name, before, {"id": id}, answer, what)
 
 
 async def _arguments(world: World, tool: str) -> dict[str, Any]:
