@@ -28,7 +28,7 @@ from devflow.store.search_lookup import Scope
 
 DEPTH = 60
 """So many of the best by keywords, and so many of the nearest, are held against each other."""
-MEANING_WEIGHT = 0.3
+MEANING_WEIGHT = 0.4
 """What a similarity of one counts for, beside keywords that reach all they could."""
 INJECTED = 1.0
 """A similarity that is reason enough to put an entry into a prompt that shares no word with it: of 200 greetings and
