@@ -219,6 +219,24 @@ async def test_a_knowledge_base_is_chosen_by_its_name(open_chat: OpenChat, tmp_p
         await eventually(lambda: picker(chat).accessibleName().endswith(": No KB"))
 
 
+async def test_of_two_bases_of_one_name_each_can_be_meant(open_chat: OpenChat, tmp_path: Path) -> None:
+    async with open_chat() as chat:
+        for parent in ("work", "home"):
+            folder = write(tmp_path / parent / "notes", {"wiki/a.md": "# A"})
+            await chat.core.bases.open(folder)
+        await eventually(lambda: len(picker(chat).bases) == 2)
+        await typed(chat, "/kb notes")
+        assert set(offered(chat)) == {"notes (home)", "notes (work)"}
+        press(chat, Key.Key_Escape)
+        chat.enter()
+        await eventually(lambda: set(acts(chat)) == {"/kb notes (work)", "/kb notes (home)"})
+        act(chat, "/kb notes (home)")
+        chat.enter()
+        await eventually(lambda: chat.page.session.base is not None)
+        assert chat.page.session.base is not None
+        assert chat.page.session.base.path == str(tmp_path / "home" / "notes")
+
+
 async def test_help_shows_commands_skills_and_keys(open_chat: OpenChat) -> None:
     async with open_chat() as chat:
         seen: list[str] = []

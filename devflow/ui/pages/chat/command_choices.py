@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from devflow.domain.conversation import OFFLINE, ModelChoice
 from devflow.domain.knowledge_base import KnowledgeBase
@@ -47,7 +49,7 @@ class CommandChoices:
         return [each for each in offers if wanted in f"{each.data} {each.text} {each.detail}".casefold()]
 
     def model(self, name: str) -> ModelChoice | Several:
-        known = {choice.model: choice for choice in self._choices()}
+        known = {name: choice for name, choice, _ in self._named_models()}
         found = _meant(name, known)
         return known[found] if isinstance(found, str) else found
 
@@ -55,32 +57,40 @@ class CommandChoices:
         """None: no knowledge base."""
         if name.casefold() == NONE:
             return None
-        known = {base.name: base for base, there in self._bases.bases if there}
+        known = {name: base for name, base, there in self._named_bases() if there}
         found = _meant(name, known)
         return known[found] if isinstance(found, str) else found
 
-    def _choices(self) -> Iterable[ModelChoice]:
-        yield from (choice for choice, _ in self._models.models if choice != OFFLINE)
-        yield OFFLINE
+    def _named_models(self) -> list[tuple[str, ModelChoice, str]]:
+        """Each with a name that no other has, and its provider's."""
+        models = [(choice, provider) for choice, provider in self._models.models if choice != OFFLINE]
+        names = _apart([(choice.model, provider) for choice, provider in models])
+        named = [(name, choice, provider) for name, (choice, provider) in zip(names, models, strict=True)]
+        return [*named, (OFFLINE.model, OFFLINE, "")]
+
+    def _named_bases(self) -> list[tuple[str, KnowledgeBase, bool]]:
+        bases = self._bases.bases
+        names = _apart([(base.name, PurePath(base.path).parent.name) for base, _ in bases])
+        return [(name, base, there) for name, (base, there) in zip(names, bases, strict=True)]
 
     def _model_offers(self) -> list[Offer]:
         t, shown = self._ctx.t, self._models.shown
-        named = [(choice, provider) for choice, provider in self._models.models if choice != OFFLINE]
-        offers = [Offer(each.model, each.model, name, "cpu", current=each == shown) for each, name in named]
-        return [*offers, Offer(OFFLINE.model, t("Offline assistant"), "", "cpu", current=shown == OFFLINE)]
+        return [
+            Offer(
+                name,
+                choice.model if choice != OFFLINE else t("Offline assistant"),
+                provider,
+                "cpu",
+                current=choice == shown,
+            )
+            for name, choice, provider in self._named_models()
+        ]
 
     def _base_offers(self) -> list[Offer]:
         t, current = self._ctx.t, self._bases.base
         offers = [
-            Offer(
-                base.name,
-                base.name,
-                "" if there else t("Folder not found"),
-                "book",
-                enabled=there,
-                current=base == current,
-            )
-            for base, there in self._bases.bases
+            Offer(name, name, "" if there else t("Folder not found"), "book", enabled=there, current=base == current)
+            for name, base, there in self._named_bases()
         ]
         return [*offers, Offer(NONE, t("No knowledge base"), "", "book", current=current is None)]
 
@@ -94,6 +104,12 @@ class CommandChoices:
 
 
 NONE = "none"
+
+
+def _apart(named: Sequence[tuple[str, str]]) -> list[str]:
+    """The names; of equal ones each with what it belongs to, as in `qwen3 (Ollama)`."""
+    count = Counter(name for name, _ in named)
+    return [f"{name} ({of})" if count[name] > 1 and of else name for name, of in named]
 
 
 def _meant(name: str, known: Iterable[str]) -> str | Several:
