@@ -24,10 +24,7 @@ async def advance(engine: Engine, run_id: str) -> None:
                 await reply(engine, run_id)
             case ExecuteTools(call_ids):
                 await execute(engine, run_id, call_ids)
-            case Finish():
-                await engine.lookups.finished(run_id)
-                return
-            case AskApproval() | None:
+            case Finish() | AskApproval() | None:
                 return
 
 

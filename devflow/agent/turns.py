@@ -191,12 +191,17 @@ class Turns:
 
     async def _work(self, run_id: str, working: _Working) -> None:
         watching = asyncio.create_task(ended_elsewhere(self._engine, run_id), name=f"watch run {run_id}")
-        watching.add_done_callback(lambda _: self._stop_if_at_work(run_id, working, "elsewhere"))
+        watching.add_done_callback(
+            lambda watch: None if watch.cancelled() else self._stop_if_at_work(run_id, working, "elsewhere")
+        )
         try:
             await self._end(run_id, working)
+            watching.cancel()  # it would take the end that this process has just recorded for another's
+            if working.stop != "close":
+                await self._engine.lookups.finished(run_id)
         finally:
-            self._forget(run_id, working)
             watching.cancel()
+            self._forget(run_id, working)
         if working.stop != "close":
             try:
                 await self._after(run_id)

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from devflow.domain import config, fences
 from devflow.domain.conversation import Conversation, Role
+from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Hub, LibrarySearchDone
 from devflow.domain.knowledge import Status
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, Lookup, LookupFailed, NothingFound, NotUsed
-from devflow.domain.run import Run
+from devflow.domain.run import OPEN_STATES, Run, RunState
 from devflow.domain.text.language import language_of
 from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.settings import Settings
@@ -90,12 +91,19 @@ class Lookups:
         return receipt
 
     async def finished(self, run_id: str) -> None:
-        """The run has ended: write down what its answer did with the pages it was given."""
+        """If the run has ended, write its lookup down, and what a complete answer did with the pages it was given."""
         if not self._journal.is_open(run_id):
             return
-        answer, receipt = await self._db.read(lambda session: _answer_of(session, run_id))
+        try:
+            state, answer, receipt = await self._db.read(lambda session: _answer_of(session, run_id))
+        except DatabaseProblem as problem:
+            log.info("what became of a lookup cannot be read: %s", problem)
+            return
+        if state in OPEN_STATES:
+            return
         given = paths_of(receipt.pages) if receipt is not None else ()
-        await asyncio.to_thread(self._journal.end, run_id, **judged(answer, given))
+        words = judged(answer, given) if state is RunState.COMPLETED else {}
+        await asyncio.to_thread(self._journal.end, run_id, **words)
 
     async def command(self, conversation_id: str, base: KnowledgeBase, text: str) -> None:
         """A command of the window was given: it looks nothing up, and the log says so (seed §8, scenario 5)."""
@@ -207,10 +215,11 @@ def _asked(state: _State, window: int | None) -> Asked:
     )
 
 
-def _answer_of(session: Session, run_id: str) -> tuple[str, Receipt | None]:
-    """All that the run has answered so far, and the receipt it was answered by."""
+def _answer_of(session: Session, run_id: str) -> tuple[RunState, str, Receipt | None]:
+    """How the run stands, all that it has answered so far, and the receipt it was answered by."""
     answers = [message for message in runs.transcript(session, run_id).messages if message.role is Role.ASSISTANT]
-    return "\n".join(message.content for message in answers), receipts.newest_of_run(session, run_id)
+    answer = "\n".join(message.content for message in answers)
+    return runs.get(session, run_id).state, answer, receipts.newest_of_run(session, run_id)
 
 
 def _event(receipt: Receipt) -> LibrarySearchDone:

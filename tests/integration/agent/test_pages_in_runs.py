@@ -1,11 +1,14 @@
 """What of a knowledge base reaches the model, on which turns, and what is logged of it (seed §5.5-5.7, §7.5, §8)."""
 
 import json
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from devflow.agent import elsewhere
 from devflow.agent.turns import Decision
 from devflow.domain.conversation import Conversation
 from devflow.domain.events import (
@@ -18,6 +21,8 @@ from devflow.domain.events import (
 from devflow.domain.receipt import Phase
 from devflow.domain.request import Injected, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import RunState
+from devflow.retrieval.journal import Journal
+from devflow.store import runs
 from devflow.wiki.page_index import PageIndex
 from tests.fakes.openai_server import Call, OpenAIServer, Request, Turn
 from tests.integration.agent.conftest import Bench
@@ -242,6 +247,45 @@ async def test_a_log_that_cannot_be_written_disturbs_no_turn(
     conversation = await in_base(bench, write(tmp_path / "kb", ARTICLES))
     run = await bench.ask(conversation, "总结一下")
     assert run.state is RunState.COMPLETED
+
+
+async def test_the_end_of_a_run_is_not_taken_for_another_processs_while_its_line_is_written(
+    bench: Bench, server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = threading.Event()
+    end, get = Journal.end, runs.get
+
+    def seen(session: Any, run_id: str) -> Any:
+        run = get(session, run_id)
+        if run.state is RunState.COMPLETED:
+            looked.set()
+        return run
+
+    def slow(self: Journal, run_id: str, **answer: Any) -> None:
+        if answer:
+            looked.wait(0.3)  # a slow disk: time for the watcher to look once more
+        end(self, run_id, **answer)
+
+    monkeypatch.setattr(elsewhere, "EVERY_S", 0)
+    monkeypatch.setattr(elsewhere, "runs", SimpleNamespace(get=seen))
+    monkeypatch.setattr(Journal, "end", slow)
+    server.script(quoting)
+    conversation = await in_base(bench, write(tmp_path / "kb", ARTICLES))
+    await bench.ask(conversation, "OpenClaw 的文章讲了什么？")
+    (line,) = lines(bench)
+    assert line["cited"] == [OPENCLAW]
+
+
+async def test_the_lookup_of_a_turn_that_fails_is_logged_at_once_without_a_judgement(
+    bench: Bench, server: OpenAIServer, tmp_path: Path
+) -> None:
+    server.script(Turn(status=400, error="no such thing"))
+    conversation = await in_base(bench, write(tmp_path / "kb", ARTICLES))
+    run = await bench.ask(conversation, "OpenClaw 的文章讲了什么？")
+    assert run.state is RunState.FAILED
+    (line,) = lines(bench)
+    assert line["triggered"] is True
+    assert "cited" not in line
 
 
 # tools
