@@ -270,8 +270,33 @@ async def test_a_misspelt_command_is_offered_as_it_is_spelt(open_chat: OpenChat)
         await eventually(lambda: bool(said(chat)))
         assert acts(chat)[0] == "/export"
         act(chat, "/export")
-        assert chat.page.composer.text == "/export"
+        assert chat.page.composer.text == "/export html"
         assert chat.page.composer.field.hasFocus()
+
+
+async def test_what_stood_behind_a_misspelt_command_is_never_lost(open_chat: OpenChat) -> None:
+    text = "and much that I have thought about"
+    async with open_chat() as chat:
+        chat.say(f"/sedimnt {text}")
+        await eventually(lambda: bool(said(chat)))
+        act(chat, "/sediment")
+        assert chat.page.composer.text == f"/sediment {text}"
+        chat.enter()
+        await eventually(lambda: said(chat) == "/sediment takes nothing behind it.")
+        assert chat.page.composer.text == f"/sediment {text}"
+        act(chat, "Send as a message")
+        await chat.answered()
+        assert chat.page.session.turns[-1].user.content == f"/sediment {text}"
+
+
+async def test_where_nothing_comes_near_the_commands_can_be_looked_at(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        chat.say("/qqq text")
+        await eventually(lambda: acts(chat) == ["/help", "Send as a message"])
+        chat.dialogs.will(1)
+        act(chat, "/help")
+        await eventually(lambda: chat.dialogs.asked[-1:] == [("run", "Commands and keys")])
+        assert chat.page.composer.text == "/qqq text"
 
 
 async def test_it_can_be_sent_as_a_message_all_the_same(open_chat: OpenChat, server: OpenAIServer) -> None:

@@ -133,7 +133,13 @@ class CommandActs(QObject):
 
     async def _help(self, command: Command, rest: str) -> None:
         await self._begin(command, rest)
-        await self._ctx.dialogs.run(CommandSheet(self._ctx, self.commands(), self._broken, self._page.window()))
+        await self._ctx.dialogs.run(self._sheet())
+
+    def _show_help(self) -> None:
+        self._ctx.tasks.launch(self._ctx.dialogs.run(self._sheet()), what="show the commands", owner=self)
+
+    def _sheet(self) -> CommandSheet:
+        return CommandSheet(self._ctx, self.commands(), self._broken, self._page.window())
 
     async def _model(self, command: Command, rest: str) -> None:
         t = self._ctx.t
@@ -210,9 +216,9 @@ class CommandActs(QObject):
         if broken:
             self._refuse(f"{broken[0].render(t)} {broken[0].render_hint(t)}".strip(), self._as_message(text))
             return
-        near = [self._instead(f"/{line}") for line in nearest(self.commands(), typed.name)]
+        near = [self._instead(f"/{line}", typed.rest) for line in nearest(self.commands(), typed.name)]
         if not near:
-            near = [self._instead("/help")]
+            near = [("commandHelp", "/help", self._show_help)]
         self._refuse(t("/{name} is no command here.", name=typed.name), *near, self._as_message(text))
 
     def _refuse_choice(self, command: Command, text: str, names: Sequence[str]) -> None:
@@ -228,8 +234,9 @@ class CommandActs(QObject):
         self.note.dismiss()
         self._page.acts.send(text)
 
-    def _instead(self, line: str) -> Act:
-        return ("commandInstead", line, lambda: self._put(line))
+    def _instead(self, line: str, rest: str = "") -> Act:
+        """Offers that command; what stood behind the other one stays."""
+        return ("commandInstead", line, lambda: self._put(f"{line} {rest}".rstrip()))
 
     def _put(self, line: str) -> None:
         """Write that command instead, to be looked at before it runs."""
