@@ -1,5 +1,6 @@
 """The seed's §7.5, line by line: a whole turn (§7.1)."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -32,14 +33,14 @@ async def test_7_5_3_a_lookup_that_fails_is_told_and_the_text_comes_all_the_same
     await talk.open(tmp_path / "kb", FX1)
 
     def broken(*_: object, **__: object) -> None:
-        raise OSError("the disk is gone")
+        raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(PageIndex, "pages", broken)
+    monkeypatch.setattr(PageIndex, "refresh", broken)
     said = await talk.ask("OpenClaw 的文章讲了什么？")
     assert said.sent == said.question
     assert said.events[:3] == ("start", "error", "text")
     assert said.answer
-    assert "the disk is gone" in said.line["error"]
+    assert "disk I/O error" in said.line["error"]
 
 
 async def test_7_5_4_the_block_keeps_to_a_fifth_of_the_window(talk: Talk, tmp_path: Path) -> None:
