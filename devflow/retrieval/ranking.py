@@ -30,7 +30,7 @@ first; common ones must then stand together."""
 ENOUGH_POSTINGS, PAIRED_TERMS = 300, 4
 """Where rare terms find fewer, entries in which two of so many common ones meet are candidates too."""
 USED_TERMS = 32
-ASKED_TERMS = 10
+ASKED_TERMS = 8
 INDEX_SHARE = 0.6
 PAIR_WEIGHT, NEAR_WEIGHT = 1.0, 0.3
 NEAR = 30
@@ -165,11 +165,12 @@ def _rarity(total: int, count: int) -> float:
 
 def reread(head: Sequence[tuple[Fields, str, float, int]], query: Query, weighed: Sequence[Weighed]) -> list[Ranked]:
     """(texts, id, BM25, reuse count) in a better order: by what stands in the texts as well as by what is indexed."""
-    weighed = [w for w in weighed if not w.is_seam]
+    for_titles = TITLE_SHARE * sum(w.weight for w in weighed if not w.is_seam)
+    # A word may stand in a text in another form than the index knows; a Han pair that it does not know stands nowhere.
+    weighed = [w for w in weighed if not w.is_seam and (w.count or not w.term.is_han)]
     mean_title = max(sum(len(fields.title) for fields, _, _, _ in head) / max(len(head), 1), 1)
     mean_content = max(sum(len(fields.content) for fields, _, _, _ in head) / max(len(head), 1), 1)
     stems = [(w.term.stem, w.weight * (SATURATION + 1), w.term.breadth) for w in weighed]
-    for_titles = TITLE_SHARE * sum(w.weight for w in weighed)
     pairs, near = _pairs(query, weighed), _near(weighed)
     ranked: list[Ranked] = []
     for fields, id, by_index, reused in head:
