@@ -51,9 +51,12 @@ class Opening:
         self._paths = paths
         self._open: asyncio.Task[Core] | None = None
         self._working: set[asyncio.Task[Any]] = set()
+        self._closed = False
 
     def begin(self) -> None:
         """Open it, without waiting."""
+        if self._closed:
+            return
         if self._open is None or (self._open.done() and self._failed(self._open)):
             self._open = asyncio.create_task(_core(self._paths), name="open the core")
 
@@ -62,16 +65,17 @@ class Opening:
 
         Nothing watches between calls: a server that nobody asks does nothing. Raises DatabaseProblem.
         """
-        from devflow.knowledge.visiting import VisitedLibrary
-
         self.begin()
         assert self._open is not None
         core = await asyncio.shield(self._open)
+        from devflow.knowledge.visiting import VisitedLibrary  # loaded beside the core, on its thread
+
         if (changes := await core.db.foreign_changes()) is not None:
             core.hub.publish(changes)
         return Room(core, VisitedLibrary(core.db, core.knowledge), visitor, self._working)
 
     async def close(self) -> None:
+        self._closed = True
         if self._open is None:
             return
         await asyncio.wait([self._open])

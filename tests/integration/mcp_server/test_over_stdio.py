@@ -1,6 +1,7 @@
 """`devflow mcp` as the process that other tools start: the SDK's client, both protocols, and pure standard output."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -219,15 +220,20 @@ def test_it_starts_within_one_and_a_half_times_a_bare_server_of_the_sdk(home: Pa
 
 
 def _start(command: list[str]) -> float:
-    """Seconds until it has greeted and listed its tools."""
-    begun = time.perf_counter()
+    """Seconds of processor time, which other programs do not lengthen, until it has greeted and listed its tools."""
+    begun = _children_s()
     wire = Wire(command, PYTHONWARNINGS="")
     wire.greets()
     wire.sends({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert wire.reads()["result"]["tools"]
-    took = time.perf_counter() - begun
     wire.dies()
-    return took
+    return _children_s() - begun
+
+
+def _children_s() -> float:
+    """Processor time of the children that are over; where the system does not tell it, the time of day."""
+    times = os.times()
+    return times.children_user + times.children_system or time.perf_counter()
 
 
 if __name__ == "__main__":
