@@ -112,9 +112,9 @@ async def test_a_press_on_a_source_opens_the_page_on_the_wiki_side(
         QTest.mouseClick(block, Qt.MouseButton.LeftButton)
         knowledge = desktop.window.page("knowledge")
         assert isinstance(knowledge, KnowledgePage)
-        await eventually(lambda: knowledge.wiki.detail.isVisible())
+        await eventually(lambda: knowledge.wiki.detail.title.text() == "OpenClaw 自媒体文章")
         assert desktop.window.current == "knowledge"
-        assert knowledge.wiki.detail.title.text() == "OpenClaw 自媒体文章"
+        assert knowledge.wiki.detail.isVisible()
 
 
 async def test_a_base_chosen_on_the_wiki_side_is_the_one_the_chat_goes_on_in(
