@@ -264,6 +264,20 @@ async def test_an_unknown_command_is_said_beside_the_text_and_sent_to_nobody(
         assert said(chat) == ""
 
 
+async def test_tab_leads_from_the_text_to_what_can_be_done_about_it(open_chat: OpenChat) -> None:
+    async with open_chat() as chat:
+        await typed(chat, "/pdf")
+        chat.enter()
+        await eventually(lambda: len(acts(chat)) == 2)
+        press(chat, Key.Key_Tab)
+        assert note(chat).acts[0].hasFocus()
+        QTest.keyClick(note(chat).acts[0], Key.Key_Tab)
+        assert note(chat).acts[1].hasFocus()
+        QTest.keyClick(note(chat).acts[1], Key.Key_Space)
+        await chat.answered()
+        assert chat.page.session.turns[-1].user.content == "/pdf"
+
+
 async def test_a_misspelt_command_is_offered_as_it_is_spelt(open_chat: OpenChat) -> None:
     async with open_chat() as chat:
         chat.say("/exprot html")

@@ -38,6 +38,8 @@ class CommandNote(QWidget):
         self.close_button.setObjectName("closeCommandNote")
         self.close_button.clicked.connect(self.dismiss)
         self.acts: list[Button] = []
+        self.follows: QWidget | None = None
+        """The text that it speaks of: Tab leads from there to the acts."""
         first = QHBoxLayout()
         first.setContentsMargins(14, 8, 12, 0)
         first.setSpacing(8)
@@ -72,10 +74,18 @@ class CommandNote(QWidget):
             button.clicked.connect(lambda _checked=False, act=act: act())
             self._flow.addWidget(button)
             self.acts.append(button)
+        self._put_behind_the_text()
         self._row.setVisible(bool(acts))
         self.close_button.setVisible(tone != "busy")
         self.show()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def _put_behind_the_text(self) -> None:
+        before = self.follows
+        for button in (*self.acts, self.close_button):
+            if before is not None:
+                QWidget.setTabOrder(before, button)
+            before = button
 
     def text_changed(self) -> None:
         """What was said of the text does not fit it any more."""

@@ -39,6 +39,7 @@ class Composer(QFrame):
         self.command_note = CommandNote(ctx)
         self.field = ComposerField(ctx, t("Message"))
         self.field.setObjectName("composer")
+        self.command_note.follows = self.field
         self.base = KbPicker(ctx)
         self.workspace = WorkspacePicker(ctx)
         self.model = ModelPicker(ctx)
