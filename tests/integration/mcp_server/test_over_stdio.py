@@ -120,6 +120,17 @@ async def test_the_current_knowledge_base_is_asked(home: Path, tmp_path: Path) -
         assert found["knowledge_base"] == {"name": "notes", "path": str(folder)}
 
 
+def test_under_a_command_of_the_assistants_not_even_manage_configures(home: Path) -> None:
+    command = [sys.executable, "-m", "devflow", "--home", str(home), "mcp", "--allow", "manage"]
+    wire = Wire(command, DEVFLOW_AGENT_CHILD="1")
+    wire.greets()
+    wire.calls(1, "knowledge_save_config", config={"auto_inject": False})
+    result = wire.reads()["result"]
+    wire.dies()
+    assert (result["isError"], result["_meta"]["devflow/error"]["code"]) == (True, "human_only")
+    assert "This terminal was started by the assistant." in result["content"][0]["text"]
+
+
 # standard output ----------------------------------------------------------------------------------------------------
 
 
