@@ -56,7 +56,15 @@ async def _measure(home: Path, root: Path, options: Options) -> list[Line]:
             scan.worst_cpu,
         ),
         *stalls,
-        Line(f"@ until its pages are painted, {of}", median(popups), "ms", "median", POPUP_MS, _fastest(popups)),
+        Line(
+            f"@ until its pages are painted, {of}",
+            median(passed for passed, _ in popups),
+            "ms",
+            "median",
+            POPUP_MS,
+            f"fastest {min(passed for passed, _ in popups):.0f}",
+            median(computing for _, computing in popups),
+        ),
     ]
 
 
@@ -93,7 +101,8 @@ async def _opening(desktop: Desktop, base: KnowledgeBase, name: str) -> Line:
     return Line(f"longest stall while a page of {name} opens", lag.worst, "ms", "worst", BLOCK_MS, seen, lag.worst_cpu)
 
 
-async def _popup(desktop: Desktop, base: KnowledgeBase) -> float:
+async def _popup(desktop: Desktop, base: KnowledgeBase) -> tuple[float, float]:
+    """Milliseconds that passed from the key, and those of computing."""
     desktop.window.show_page("chat")
     page = desktop.window.page("chat")
     assert isinstance(page, ChatPage)
@@ -106,13 +115,10 @@ async def _popup(desktop: Desktop, base: KnowledgeBase) -> float:
     await until(field.hasFocus)
     popup = page.completion.popup
     painted = Painted(popup.list.viewport(), lambda: popup.model.rowCount() > 0)
-    began = time.perf_counter()
+    began, computing = time.perf_counter(), time.process_time()
     QTest.keyClicks(field, "@")
     spent = (await painted.at() - began) * 1_000
+    computing = (time.process_time() - computing) * 1_000
     field.clear()
     await at_rest(desktop)
-    return spent
-
-
-def _fastest(values: list[float]) -> str:
-    return f"fastest {min(values):.0f}"
+    return spent, computing
