@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from devflow.digest import output
 from devflow.digest.backoff import Backoff, Pace, asked_for
 from devflow.digest.concurrency import Broken, map_with_concurrency_limit
+from devflow.digest.slug import slug_of
 from devflow.digest.sources import Stop, read_raw, text_of
 from devflow.digest.subagent import Model, Source, Written, digest_source
 from devflow.domain.conversation import ModelChoice
@@ -161,6 +162,7 @@ class _Run:
             except asyncio.CancelledError:
                 stop.stop()
                 raise
+            await asyncio.to_thread(output.check_writable, self._root, f"{layout.SESSIONS}{slug_of(path.name)}.md")
             written = await self._ask(file, Source(path.name, text, self._purpose))
             await whole(self._keep(file, sha256, written))
 

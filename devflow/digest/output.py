@@ -6,6 +6,7 @@ Everything blocks: call it on a thread. `guard` is a file whose lock one writer 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from devflow.digest.answer import Digest, parse_answer
+from devflow.digest.plain_file import NotPlain, read_plain
 from devflow.digest.slug import slug_of, stamp_of
 from devflow.domain.errors import UserFacing
 from devflow.domain.ids import now
@@ -21,7 +23,8 @@ from devflow.domain.messages import N_
 from devflow.store.lock import one_at_a_time
 from devflow.wiki import layout
 from devflow.wiki.decoding import decode
-from devflow.wiki.page import read
+from devflow.wiki.founding import is_base
+from devflow.wiki.page import COMMENT_SHOWN, read
 from devflow.wiki.paths import OutsideWiki, resolve_wiki_page_path
 from devflow.wiki.walking import walk
 
@@ -35,7 +38,7 @@ INDEX = "index.md"
 
 
 class NotWritten(UserFacing):
-    """The page cannot be written; the knowledge base is as it was."""
+    """The page cannot be written, and the knowledge base is as it was; or it is written, but not listed."""
 
     code = "not_written"
 
@@ -65,10 +68,11 @@ class Page:
 
 
 def source_name(root: Path, file: Path) -> str:
-    """The file relative to the knowledge base, with `/`, or its name where it lies elsewhere."""
+    """The file relative to the knowledge base, with `/`, or its name where it lies elsewhere; on one line."""
+    name = file.name
     with contextlib.suppress(ValueError, OSError):
-        return file.resolve().relative_to(root).as_posix()
-    return file.name
+        name = file.resolve().relative_to(root).as_posix()
+    return " ".join(name.split())
 
 
 def plan_page(root: Path, source: str, at: datetime, taken: set[str]) -> str:
@@ -86,13 +90,14 @@ def write_digest_output(root: Path, page: str, made: Page, guard: Path) -> None:
     """Write the page, then its lines in the index and the log. Raises `NotWritten`; what is there is never replaced."""
     with failures(page), one_at_a_time(guard):
         write_new(inside(root, page), made.text.encode())
-        _list(root, page, made)
+        with unlisted(page):
+            _list(root, page, made)
 
 
 def list_again(root: Path, page: str, guard: Path) -> None:
     """The page's lines, where a kill came between the page and them."""
-    with failures(page), one_at_a_time(guard):
-        text = decode((root / page).read_bytes())
+    with failures(page), one_at_a_time(guard), unlisted(page):
+        text = decode(read_plain(root / page))
         if text is not None:
             _list(root, page, _as_written(page, text))
 
@@ -109,8 +114,8 @@ def digested(root: Path) -> dict[str, str]:
     """The page of each digested content: path by the `sha256` in its front matter."""
     found: dict[str, str] = {}
     for path in sorted(walk(root).paths()):
-        with contextlib.suppress(OSError), (root / path).open("rb") as file:
-            sha = _sha_in(file.read(HEAD))
+        with contextlib.suppress(OSError):
+            sha = _sha_in(read_plain(root / path, HEAD))
             if sha:
                 found.setdefault(sha, path)
     return found
@@ -118,15 +123,15 @@ def digested(root: Path) -> dict[str, str]:
 
 def sha_of_page(root: Path, page: str) -> str:
     """The `sha256` of a page's front matter; empty where there is no such page."""
-    with contextlib.suppress(OSError), (root / page).open("rb") as file:
-        return _sha_in(file.read(HEAD))
+    with contextlib.suppress(OSError):
+        return _sha_in(read_plain(root / page, HEAD))
     return ""
 
 
 def title_of_page(root: Path, page: str) -> str:
     """The page's title; its name where it cannot be read."""
     with contextlib.suppress(OSError):
-        text = decode((root / page).read_bytes())
+        text = decode(read_plain(root / page, layout.PAGE_MAX))
         if text is not None:
             return read(page, text).title
     return layout.stem(page)
@@ -135,7 +140,7 @@ def title_of_page(root: Path, page: str) -> str:
 def purpose_of(root: Path) -> str:
     """What the knowledge base is for: `purpose.md` without its heading and comments; empty where nobody says."""
     with contextlib.suppress(OSError):
-        text = decode((root / "purpose.md").read_bytes())
+        text = decode(read_plain(root / "purpose.md", layout.PAGE_MAX))
         if text is not None:
             lines = read("purpose.md", text).content.split("\n")
             return " ".join(" ".join(line for line in lines if not line.startswith("#")).split())
@@ -163,7 +168,24 @@ def _as_written(page: str, text: str) -> Page:
     return Page(digest, fields.get("source", ""), fields.get("sha256", ""), fields.get("model", ""), at)
 
 
+def check_writable(root: Path, page: str) -> None:
+    """Raise `NotWritten` where the page's folder cannot be written, before a model is paid for it."""
+    with failures(page):
+        target = inside(root, page)
+        if not os.access(target.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def inside(root: Path, page: str) -> Path:
+    """Where the page stands on the disk; its folder is made. Raises `NotWritten`, also where the base itself is gone:
+    a folder that was moved away while somebody waited for a model does not come back as a ghost."""
+    if not is_base(root):
+        raise NotWritten(
+            N_("The folder of the knowledge base {name} is gone: {path}."),
+            N_("Bring it back, or connect the drive that it is on."),
+            name=root.name,
+            path=str(root),
+        )
     try:
         target = resolve_wiki_page_path(root, page)
     except OutsideWiki as error:
@@ -179,8 +201,8 @@ def inside(root: Path, page: str) -> Path:
 def write_new(target: Path, data: bytes) -> None:
     """All of it, under a name that nothing had."""
     new = target.with_name(f".{target.name}{NEW}")
-    flushed(new, data)
     try:
+        flushed(new, data)
         if os.name == "nt":
             new.rename(target)  # refuses to replace there
         else:
@@ -208,7 +230,8 @@ def _list(root: Path, page: str, made: Page) -> None:
 
 def index_line(page: str, title: str, summary: str) -> str:
     """A page as `index.md` lists it."""
-    return f"- [{_MARKUP.sub(_ESCAPED, title)}]({page}): {summary}"
+    line = f"- [{_MARKUP.sub(_ESCAPED, title)}]({page}): {summary}"
+    return line.replace("<!--", COMMENT_SHOWN)  # it would hide every page listed below
 
 
 def instant(at: datetime) -> str:
@@ -221,14 +244,14 @@ _MARKUP, _ESCAPED = re.compile(r"[\\\[\]]"), r"\\\g<0>"
 def append_line(root: Path, name: str, unless: str, line: str) -> None:
     """Add the line at the end, in the file's own encoding and line ends; every byte that is there stays.
 
-    Nothing is added where the file has the words `unless`. A link is left alone, for it may lead anywhere; so is a file
-    that cannot be told to be text.
+    Nothing is added where the file has the words `unless`. A link is left alone, for it may lead anywhere; so is what
+    is no file, and a file that cannot be told to be text.
     """
     file = root / name
-    if file.is_symlink():
-        return
     try:
-        raw = file.read_bytes()
+        raw = read_plain(file)
+    except NotPlain:
+        return
     except FileNotFoundError:
         raw = f"# {name.removesuffix('.md').capitalize()}\n".encode()
     text = decode(raw)
@@ -244,10 +267,13 @@ def append_line(root: Path, name: str, unless: str, line: str) -> None:
 def replace_file(file: Path, data: bytes) -> None:
     """The file with other bytes, whole or not at all, with the rights it had."""
     new = file.with_name(f".{file.name}{NEW}")
-    flushed(new, data)
-    with contextlib.suppress(OSError):
-        new.chmod(file.stat().st_mode & 0o777)
-    new.replace(file)
+    try:
+        flushed(new, data)
+        with contextlib.suppress(OSError):
+            new.chmod(file.stat().st_mode & 0o777)
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
     flush_folder(file.parent)
 
 
@@ -290,6 +316,22 @@ def quoted(value: str) -> str:
     """A YAML text in single quotes, on one line."""
     plain = " ".join(value.split())
     return "'" + plain.replace("'", "''") + "'"
+
+
+@contextlib.contextmanager
+def unlisted(page: str) -> Iterator[None]:
+    """What fails here has the page written already."""
+    try:
+        yield
+    except OSError as error:
+        raise NotWritten(
+            N_("The page {page} is written, but it cannot be listed in {index} and {log}: {reason}."),
+            N_("Free some space, and check that you may write into the knowledge base. Then try again."),
+            page=page,
+            index=INDEX,
+            log=layout.LOG,
+            reason=error.strerror or str(error),
+        ) from error
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from devflow.digest import output
 from devflow.digest import sediment_page as page_of
 from devflow.digest.batch import OVERFLOWS_MAX, Workbench, whole
 from devflow.digest.sediment_page import Former
@@ -93,7 +94,7 @@ class Sediments:
             await whole(asyncio.to_thread(page_of.list_again, root, former, guard))
             return _unchanged(former, base)
         where = await asyncio.to_thread(page_of.planned, root, talk.conversation.title, now())
-        await asyncio.to_thread(page_of.check_writable, root, where)
+        await asyncio.to_thread(output.check_writable, root, where)
         summary = extractive(talk) if choice is None else await self._ask(choice, talk)
         path, before = await whole(asyncio.to_thread(page_of.write_sediment, root, talk, summary, guard))
         if before is not None and page_of.says_all(before, talk, with_model=choice is not None):

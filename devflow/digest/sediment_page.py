@@ -6,7 +6,6 @@ Everything blocks: call it on a thread. The lock is the one that digests of the 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from devflow.digest import output
+from devflow.digest.plain_file import NotPlain, read_plain
 from devflow.digest.sediment_summary import Summary, quoted_lines
 from devflow.digest.sediment_talk import Said, Talk, shortened
 from devflow.domain.conversation import Role
@@ -59,14 +59,6 @@ def former_page(root: Path, conversation_id: str) -> Former | None:
     return newest
 
 
-def check_writable(root: Path, page: str) -> None:
-    """Raise `NotWritten` where the page's folder cannot be written, before a model is paid for it."""
-    with output.failures(page):
-        target = output.inside(root, page)
-        if not os.access(target.parent, os.W_OK):
-            raise PermissionError(13, "Permission denied")
-
-
 def planned(root: Path, title: str, at: datetime) -> str:
     """Where a new page would stand."""
     name = re.sub(r"[\\/:]+", "-", title)[:NAME_MAX].strip(" .-") or "conversation"
@@ -88,19 +80,21 @@ def write_sediment(root: Path, talk: Talk, summary: Summary, guard: Path) -> tup
             others = tuple(page for page in talk.pages if page.path != former.path)  # it may have been found meanwhile
             text = page_text(replace(talk, pages=others), summary, created=former.created, updated=at)
             output.replace_file(output.inside(root, former.path), text.encode())
-            _list_anew(root, former, summary)
-            _log(root, former.path, talk.conversation.id, summary.model, at, "sediment updated")
+            with output.unlisted(former.path):
+                _list_anew(root, former, summary)
+                _log(root, former.path, talk.conversation.id, summary.model, at, "sediment updated")
             return former.path, former
         page = planned(root, summary.title, at)
         output.write_new(output.inside(root, page), page_text(talk, summary, created=output.instant(at)).encode())
-        output.append_line(root, output.INDEX, page, output.index_line(page, summary.title, summary.line))
-        _log(root, page, talk.conversation.id, summary.model, at)
+        with output.unlisted(page):
+            output.append_line(root, output.INDEX, page, output.index_line(page, summary.title, summary.line))
+            _log(root, page, talk.conversation.id, summary.model, at)
         return page, None
 
 
 def list_again(root: Path, former: Former, guard: Path) -> None:
     """The page's line in the index, where a kill came between the page and it."""
-    with output.failures(former.path), one_at_a_time(guard):
+    with output.failures(former.path), one_at_a_time(guard), output.unlisted(former.path):
         line = output.index_line(former.path, former.title, former.summary)
         output.append_line(root, output.INDEX, former.path, line)
 
@@ -140,12 +134,10 @@ def page_text(talk: Talk, summary: Summary, *, created: str, updated: datetime |
 
 def _former(file: Path, conversation_id: str) -> Former | None:
     try:
-        with file.open("rb") as opened:
-            head = opened.read(output.HEAD).decode("utf-8", "ignore")
-            if not head.startswith("---") or f"'{conversation_id}'" not in head or "made_by: 'sediment'" not in head:
-                return None
-            opened.seek(0)
-            text = decode(opened.read(layout.PAGE_MAX + 1))
+        head = read_plain(file, output.HEAD).decode("utf-8", "ignore")
+        if not head.startswith("---") or f"'{conversation_id}'" not in head or "made_by: 'sediment'" not in head:
+            return None
+        text = decode(read_plain(file, layout.PAGE_MAX + 1))
     except OSError:
         return None
     if text is None:
@@ -180,10 +172,10 @@ def _list_anew(root: Path, former: Former, summary: Summary) -> None:
     file = root / output.INDEX
     before = output.index_line(former.path, former.title, former.summary)
     after = output.index_line(former.path, summary.title, summary.line)
-    if file.is_symlink() or before == after:
+    if before == after:
         return
-    with contextlib.suppress(FileNotFoundError):
-        raw = file.read_bytes()
+    with contextlib.suppress(FileNotFoundError, NotPlain):
+        raw = read_plain(file)
         encoding = output.encoding_of(raw)
         old = before.encode(encoding, "replace")
         if raw.count(old) == 1:

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import assert_never
 
+from devflow.digest.answer import heading_of
 from devflow.digest.sediment_talk import TITLE_CHARS, Talk, shortened, shown_to_model
 from devflow.digest.subagent import NotAPage
 from devflow.domain.conversation import Role
@@ -48,7 +49,7 @@ QUESTIONS_MAX = 12
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _WHOLE_BLOCK = re.compile(r"\A\s*(`{3,}|~{3,})(?:markdown|md)?[ \t]*\n(.*)\n\1[ \t]*\Z", re.DOTALL | re.IGNORECASE)
-_TITLE = re.compile(r"^ {0,3}#{1,3}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"^ {0,3}#{1,3}[ \t]+\S.*$", re.MULTILINE)
 _LABEL = re.compile(r"^(?:标题|题目|title)[ \t]*[:：][ \t]*", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`]+")
 _HEADING = re.compile(r"^ {0,3}#{1,2}[ \t]+(?=\S)")
@@ -127,7 +128,9 @@ def parse_note(text: str) -> Summary | str:
     found = _TITLE.search(body)
     if found is None:
         return "it has no title"
-    title = " ".join(_MARKS.sub("", _LABEL.sub("", found[1].strip())).split())
+    heading = heading_of(found[0])
+    words = heading[1] if heading is not None else ""
+    title = " ".join(_MARKS.sub("", _LABEL.sub("", words)).split())
     summary = without_comments(body[found.end() :]).strip()
     if not title:
         return "it has no title"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
+from devflow.domain.text.storable import is_storable
 from devflow.wiki import layout
 from devflow.wiki.page import fingerprint, without_comments
 
@@ -209,6 +210,8 @@ def _checked(purpose: str) -> str:
         raise InvalidInput(
             "purpose", N_("The purpose is empty."), N_("Say in a sentence what the knowledge base is for.")
         )
+    if not is_storable(text):
+        raise InvalidInput("purpose", N_("The purpose holds characters that are no text."), N_("Write it anew."))
     return text[:PURPOSE_MAX]
 
 

@@ -15,6 +15,7 @@ Origin = Literal["", "digest", "sediment", "init"]
 """Who wrote the page: its author, a digest of a file, `/sediment`, or the initialising, untouched since."""
 
 TITLE_MAX = 200
+COMMENT_SHOWN = "<\\!--"
 
 LINE_MAX = 1_000
 """Characters of a line that are looked at for a title or a field: one line may be as long as its page."""
@@ -92,6 +93,16 @@ def without_comments(text: str) -> str:
         kept, inside = _strip(line, inside=inside)
         if kept.strip() or not line.strip():
             out.append(kept)
+    return "\n".join(out)
+
+
+def with_comments_shown(text: str) -> str:
+    """The text so that nothing in it is taken for a comment: what somebody else wrote must not hide what follows it."""
+    out: list[str] = []
+    fence = ""
+    for line in lines(text):
+        fence = _fence_after(line, fence)
+        out.append(line if fence else line.replace("<!--", COMMENT_SHOWN))
     return "\n".join(out)
 
 

@@ -1,8 +1,11 @@
 """What counts as a page: the five sections, however a model wraps them."""
 
+import time
+
 import pytest
 
-from devflow.digest.answer import Digest, Missing, parse_answer
+from devflow.digest.answer import Digest, Missing, parse_answer, section_of_line
+from devflow.digest.sediment_summary import parse_note
 from tests.fakes.digest_server import page_for
 
 CHINESE = page_for("怎样写标题\n细节一\n好标题只说一件事。")
@@ -63,3 +66,18 @@ def test_a_long_summary_is_one_short_line_in_the_index() -> None:
     assert isinstance(found, Digest)
     assert len(found.summary) == 160
     assert "*" not in found.summary
+
+
+@pytest.mark.parametrize("line", ["# a" + " " * 1_500 + "b", "# 1" + ". " * 20_000 + "b", "# a" + " #" * 20_000 + "b"])
+def test_a_heading_of_many_spaces_is_read_in_linear_time(line: str) -> None:
+    began = time.process_time()
+    section_of_line(line)
+    parse_answer(f"{line}\n\n{CHINESE}")
+    parse_note(f"{line}\n\nA summary.")
+    assert time.process_time() - began < 1.0
+
+
+def test_a_sign_at_the_end_of_a_title_is_no_closing_mark() -> None:
+    found = parse_answer(ENGLISH.replace("# How to write titles", "# What is new in C# ##"))
+    assert isinstance(found, Digest)
+    assert found.title == "What is new in C#"
