@@ -19,7 +19,12 @@ ROLES: Mapping[str, str] = {"main_model": "main", "digest_model": "digest", "ext
 
 NETWORK = ("proxy", "proxy_url", "ca_file")
 DAILY_CALLS = "daily_calls"
-KEYS = (*ROLES, *NETWORK, DAILY_CALLS)
+HYBRID_ORDER = "hybrid_order"
+"""How hits by words and by meaning are ordered: by one score, or the seed's three groups one after the other."""
+ORDERS = ("fused", "strict")
+DAILY_TEXTS = "daily_texts"
+"""So many texts a day are sent to an embedding model; `none` is no limit."""
+KEYS = (*ROLES, *NETWORK, DAILY_CALLS, HYBRID_ORDER, DAILY_TEXTS)
 MOST_CALLS = 100_000
 
 
@@ -27,6 +32,7 @@ async def values(core: Core) -> dict[str, Any]:
     """Every one of these settings as JSON: what is stored, or its default."""
     from devflow.extraction.service import DAILY_CALLS as USUAL
     from devflow.extraction.service import GROUP
+    from devflow.knowledge.embedding_worker import GROUP as EMBEDDING
     from devflow.models.registry import NETWORK as NETWORK_GROUP
     from devflow.providers.transport import Network
 
@@ -35,6 +41,7 @@ async def values(core: Core) -> dict[str, Any]:
     return {
         **{key: roles[name] for key, name in ROLES.items()},
         **{key: network[key] for key in NETWORK},
+        **_embedding(await core.settings.get(EMBEDDING)),
         DAILY_CALLS: (await core.settings.get(GROUP)).get(DAILY_CALLS, USUAL),
     }
 
@@ -45,6 +52,10 @@ async def change(core: Core, key: str, text: str) -> Any:
         return await _change_role(core, key, text)
     if key in NETWORK:
         return await _change_network(core, key, text)
+    if key == HYBRID_ORDER:
+        return await _change_order(core, text)
+    if key == DAILY_TEXTS:
+        return await _change_daily_texts(core, text)
     return await _change_daily_calls(core, text)
 
 
@@ -94,14 +105,52 @@ async def _change_network(core: Core, key: str, text: str) -> Any:
 async def _change_daily_calls(core: Core, text: str) -> int:
     from devflow.extraction.service import GROUP
 
+    number = _whole(DAILY_CALLS, text)
+    await core.settings.update(GROUP, **{DAILY_CALLS: number})
+    return number
+
+
+def _embedding(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        HYBRID_ORDER: stored.get("order") if stored.get("order") in ORDERS else ORDERS[0],
+        DAILY_TEXTS: stored.get("daily_texts"),
+    }
+
+
+async def _change_order(core: Core, text: str) -> str:
+    from devflow.knowledge.embedding_worker import GROUP as EMBEDDING
+
+    if text not in ORDERS:
+        raise InvalidInput(
+            HYBRID_ORDER,
+            N_("{value} is not a value for {field}."),
+            N_("Values: {known}."),
+            value=repr(text),
+            known=", ".join(ORDERS),
+        )
+    await core.settings.update(EMBEDDING, order=text)
+    return text
+
+
+async def _change_daily_texts(core: Core, text: str) -> int | None:
+    from devflow.knowledge.embedding_worker import GROUP as EMBEDDING
+
+    if text in ("none", "null", ""):
+        await core.settings.update(EMBEDDING, daily_texts=None)
+        return None
+    number = _whole(DAILY_TEXTS, text)
+    await core.settings.update(EMBEDDING, daily_texts=number)
+    return number
+
+
+def _whole(key: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= MOST_CALLS):
         raise InvalidInput(
-            DAILY_CALLS,
+            key,
             N_("{value} is not a value for {field}."),
             N_("It is a whole number from {low} to {high}."),
             value=repr(text),
             low=0,
             high=MOST_CALLS,
         )
-    await core.settings.update(GROUP, **{DAILY_CALLS: int(text)})
     return int(text)

@@ -6,6 +6,7 @@ Vectors are of exactly one model: after a change of model all are made anew, and
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -143,7 +144,8 @@ class Embeddings:
         vector = None if scale is None else await self._queries.of(model, query, self._patience)
         if scale is None or vector is None:
             return None
-        await self._take_in(model)
+        with contextlib.suppress(TimeoutError):  # a large library is still coming in: what is there is searched
+            await asyncio.wait_for(self._take_in(model), self._patience)
         strict = (await self._settings.get(GROUP)).get("order") == STRICT
         return Meaning(self._index, vector, scale.lines(is_han(query)), strict)
 

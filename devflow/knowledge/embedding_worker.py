@@ -141,6 +141,7 @@ class EmbeddingWorker:
         )
         progress = await self._db.read(lambda session: vectors.progress(session, model.key))
         if not due and await self._scales.of(model) is not None:
+            await self._made(model)  # so that the first search need not wait for them
             if waiting:
                 self._look_again(min(self._later[id] for id in waiting))
             paused = self._paused_until is not None and now < self._paused_until
