@@ -260,6 +260,8 @@ def reason_words(ctx: UiContext, source: Source) -> str:
             "filename": t("File name match"),
             "body": t("Body match"),
         }.get(source.item.reason, source.item.reason)
+    if source.item.reason == "meaning":
+        return t("Near in meaning")
     title = source.item.title.casefold()
     if any(term.casefold() in title for term in source.item.matched if term):
         return t("Title match")
