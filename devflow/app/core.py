@@ -47,7 +47,7 @@ from devflow.store import runs
 from devflow.store.database import Database, Session, prune_changes
 from devflow.store.lock import ProcessLock
 from devflow.store.migrate import open_database
-from devflow.store.search_fill import keep_filling
+from devflow.store.search_fill import filling, keep_filling
 from devflow.store.watch import watch
 from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
 from devflow.tools.mcp_clients import Invitation, own_command
@@ -95,7 +95,7 @@ async def open_core(
     """Open the database and build the services.
 
     `background`: for a program that stays (the window): it hears what other processes write and does what was left to
-    do. A single command does neither. Raises DatabaseProblem.
+    do. A single command does neither, but goes on with a search index that is not full. Raises DatabaseProblem.
     """
     hub = Hub()
     async with contextlib.AsyncExitStack() as opened:
@@ -107,13 +107,14 @@ async def open_core(
             paths, hub, db, lock, language, environ, patience=QUERY_S if background else COMMAND_QUERY_S
         )
         opened.pop_all()  # from here on `close_core` closes them
-    core.tasks.append(asyncio.create_task(_fill_index(core), name="fill the search index"))
-    if background:
-        try:
+    try:
+        if background or not (await core.db.read(filling)).is_full:
+            core.tasks.append(asyncio.create_task(_fill_index(core), name="fill the search index"))
+        if background:
             await _start(core)
-        except BaseException:
-            await close_core(core)
-            raise
+    except BaseException:
+        await close_core(core)
+        raise
     return core
 
 
