@@ -126,7 +126,13 @@ def test_a_hit_is_the_entrys_fields_plus_score_and_match(run: Home) -> None:
     (hit,) = run("knowledge", "search", "write lock", "--all", "--json").value
     assert list(hit) == [*ENTRY_FIELDS, "score", "match"]
     assert (hit["id"], hit["score"]) == (id, 1.0)
-    assert hit["match"] == {"tier": "like", "terms": ["write lock"], "fields": ["title"]}
+    assert hit["match"] == {
+        "tier": "like",
+        "terms": ["write lock"],
+        "fields": ["title"],
+        "places": {"title": ["write lock"]},
+        "similarity": None,
+    }
     run("knowledge", "approve", id)
     assert [hit["id"] for hit in run("knowledge", "search", "怎么 lock", "--json").value] == [id]
     run("knowledge", "archive", id)
