@@ -73,7 +73,7 @@ class SampleWiki:
         kept: list[Path] = []
         current = await self._bases.current()
         for root in self._roots():
-            if not await asyncio.to_thread(lambda root=root: bool(_manifest(root))):
+            if not await asyncio.to_thread(_manifest, root):
                 continue
             with _failures(root):
                 stay = await asyncio.to_thread(_remove, root)

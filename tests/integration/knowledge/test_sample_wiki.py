@@ -40,7 +40,7 @@ async def test_loading_copies_the_pages_and_makes_them_the_current_knowledge_bas
     assert await core.bases.current() is not None
     assert (await core.bases.list()) == (await core.bases.current(),)
     assert pages(root) == pages(RESOURCES / f"wiki.{language[:2]}")
-    assert 8 <= len([page for page in pages(root) if page.startswith("wiki/")]) <= 12
+    assert 8 <= len([page for page in pages(root) if page.startswith("wiki/")]) <= 16
     assert await core.samples.state() is True
 
 

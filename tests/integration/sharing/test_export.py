@@ -172,9 +172,7 @@ async def test_a_cut_answer_does_not_swallow_what_follows(bench: Bench, server: 
 
     tokens = MarkdownIt().parse(told)
     headings = [
-        token.content
-        for opening, token in pairwise(tokens)
-        if opening.type == "heading_open" and opening.level == 0
+        token.content for opening, token in pairwise(tokens) if opening.type == "heading_open" and opening.level == 0
     ]
     assert headings == ["First", "1. Question", "Answer", "2. Question", "Answer"]
 

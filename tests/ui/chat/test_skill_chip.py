@@ -78,7 +78,8 @@ async def test_a_skill_that_cannot_be_used_says_why_where_it_is_called_and_in_th
         (folder / "SKILL.md").write_text("no front matter", encoding="utf-8")
         chat.say("/broken look at this")
         note = chat.page.commands.note
-        await eventually(lambda: note.isVisible() and "does not begin with name and description" in note.accessibleName())
+        said = "does not begin with name and description"
+        await eventually(lambda: note.isVisible() and said in note.accessibleName())
         assert chat.page.composer.text == "/broken look at this"
         seen: list[str] = []
 
