@@ -100,14 +100,16 @@ async def _pages(core: Core, args: Namespace, output: Output) -> int:
 
 
 async def _search(core: Core, args: Namespace, output: Output) -> int:
+    from devflow.knowledge.queries import check_limit
     from devflow.retrieval.pages import search_knowledge_base
 
+    limit = check_limit(args.limit)
     base = await _chosen(core, args.kb)
     await core.bases.refresh(base)
     found = await core.bases.ask(
         base,
         lambda index: search_knowledge_base(
-            index, args.query, explicit_refs=args.ref, max_pages=max(args.limit, len(args.ref))
+            index, args.query, explicit_refs=args.ref, max_pages=max(limit, len(args.ref))
         ),
     )
     if output.json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Acts, WrongUsage
-from devflow.domain.errors import Refused
+from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def add(acts: Acts, chosen: Chosen) -> None:
 
 
 async def _digest(core: Core, args: Namespace, output: Output, chosen: Chosen) -> int:
-    again = args.resume or args.retry
+    again, nameless = args.resume or args.retry, list[Path]()
     if again and args.files:
         raise WrongUsage(N_("An earlier digest has its files already; name none."))
     base = await chosen(core, args.kb)
@@ -46,15 +46,33 @@ async def _digest(core: Core, args: Namespace, output: Output, chosen: Chosen) -
         if again:
             batch = await _again(core, base, retry=args.retry)
         else:
-            from devflow.digest.choosing import found_files
-
-            files = await asyncio.to_thread(found_files, args.files)
+            files, nameless = await asyncio.to_thread(_files, args.files)
+            for file in nameless:
+                output.error(_no_text(file))
             batch = await core.digests.start(base.id, files, concurrency=args.concurrency, force=args.force)
         progress.follow(batch)
         batch = await core.digests.wait(batch.id)
     finally:
         unsubscribe()
-    return _told(output, batch)
+    return _told(output, batch) or (1 if nameless else 0)
+
+
+def _files(given: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Those to digest, and those in the folders whose names no database takes: one bad file stops no batch."""
+    from devflow.digest.choosing import found_files
+    from devflow.domain.text.storable import is_storable
+
+    files = found_files(given)
+    nameless = [file for file in files if not is_storable(str(file))]
+    if len(nameless) == len(files):
+        return list(files), []  # none is left: the refusal says why
+    return [file for file in files if file not in nameless], nameless
+
+
+def _no_text(file: Path) -> InvalidInput:
+    return InvalidInput(
+        "files", N_("The name of {path} is no text."), N_("Rename the file first."), path=ascii(str(file))
+    )
 
 
 async def _again(core: Core, base: KnowledgeBase, *, retry: bool) -> DigestBatch:

@@ -22,7 +22,7 @@ from devflow.domain.text.language import Language
 from devflow.store.lock import one_at_a_time
 from devflow.wiki import layout
 from devflow.wiki.decoding import decode
-from devflow.wiki.page import fingerprint, read
+from devflow.wiki.page import fingerprint, read, with_comments_shown
 
 TRANSCRIPT_MAX = 2_000_000
 """Bytes; a page of more than 5 MB would not be searched. The newest messages stay."""
@@ -125,7 +125,7 @@ def page_text(talk: Talk, summary: Summary, *, created: str, updated: datetime |
         parts += [f"## {words['pages']}", "\n".join(links)]
     parts += [f"## {words['transcript']}", *_transcript(talk.said, talk.language)]
     front = "\n".join(f"{name}: {output.quoted(value)}" for name, value in fields.items())
-    body = "\n\n".join(parts)
+    body = with_comments_shown("\n\n".join(parts))  # a question may hold one, or a title
     bare = f"---\n{front}\n---\n\n{body}\n".encode("utf-8", "replace").decode()
     mark = f"untouched: {fingerprint(bare)}\n"
     head, line, rest = bare.partition("\nmade_by: 'sediment'\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from devflow.domain.errors import InvalidInput, NotFound
 from devflow.domain.ids import now
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.messages import N_
+from devflow.domain.text.storable import is_storable
 from devflow.store import knowledge_bases as table
 from devflow.store import settings
 from devflow.store.database import Database, Session, Unit
@@ -92,13 +93,17 @@ class KnowledgeBases:
     async def initialise(self, folder: Path, purpose: str, *, overwrite: bool = False) -> KnowledgeBase:
         """Make the folder a knowledge base and register it; see `founding.initialise` for what is refused."""
         root = await asyncio.to_thread(_resolved, folder)
-        await asyncio.to_thread(founding.initialise, root, purpose, at=now(), sites=self._sites, overwrite=overwrite)
+        with _not_writable(root):
+            await asyncio.to_thread(
+                founding.initialise, root, purpose, at=now(), sites=self._sites, overwrite=overwrite
+            )
         return await self._db.write(lambda unit: table.ensure(unit, root))
 
     async def create(self, parent: Path, name: str, purpose: str) -> KnowledgeBase:
         """A new folder that is a knowledge base."""
         root = await asyncio.to_thread(_resolved, parent)
-        made = await asyncio.to_thread(founding.create, root, name, purpose, at=now(), sites=self._sites)
+        with _not_writable(root):
+            made = await asyncio.to_thread(founding.create, root, name, purpose, at=now(), sites=self._sites)
         return await self._db.write(lambda unit: table.ensure(unit, made))
 
     async def forget(self, id: str) -> bool:
@@ -138,10 +143,28 @@ def is_there(base: KnowledgeBase) -> bool:
     return Path(base.path).is_dir()
 
 
+@contextlib.contextmanager
+def _not_writable(folder: Path) -> Iterator[None]:
+    """A full disk, a folder that may only be read: the user's matter. Nothing is left behind there."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInput(
+            "folder",
+            N_("{path} cannot be made a knowledge base: {reason}."),
+            N_("Free some space, and check that you may write into the folder."),
+            path=str(folder),
+            reason=error.strerror or str(error),
+        ) from error
+
+
 def _resolved(folder: Path) -> Path:
     try:
-        return folder.expanduser().resolve(strict=True)
+        root = folder.expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         raise InvalidInput(
             "folder", N_("There is no folder {path}."), N_("Choose an existing folder."), path=str(folder)
         ) from None
+    if not is_storable(str(root)):
+        raise InvalidInput("folder", N_("The name of {path} is no text."), N_("Rename it first."), path=repr(str(root)))
+    return root

@@ -30,9 +30,12 @@ FRONT_MAX = 16_000
 """Characters of the front matter."""
 NAME_MAX = 64
 DESCRIPTION_MAX = 1_024
+DEPTH_MAX = 50
+"""Brackets in the front matter that are open at once."""
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_PLAIN_FIELD = re.compile(r"^([A-Za-z][\w-]*):[ \t]+([^\s\"'|>\[{&*!#].*?)[ \t]*$", re.MULTILINE)
+_BRACKET = re.compile(r"[\[\]{}]")
+_PLAIN_FIELD = re.compile(r"^([A-Za-z][\w-]*):[ \t]+([^\s\"'|>\[{&*!#].*)$", re.MULTILINE)
 
 
 class UnusableSkill(UserFacing):
@@ -128,8 +131,12 @@ def _fields(front: str, skill: str) -> dict[Any, Any]:
     """The front matter as YAML; once more with its plain values quoted, for a colon in one is a common slip."""
     from yaml import BaseLoader, YAMLError, load  # every value a text; no tag makes anything else
 
-    problem = ""
-    for text in (front, _PLAIN_FIELD.sub(lambda field: f"{field[1]}: {json.dumps(field[2])}", front)):
+    problem = "it is nested too deep" if _is_deep(front) else ""
+    for text in (
+        ()
+        if problem
+        else (front, _PLAIN_FIELD.sub(lambda field: f"{field[1]}: {json.dumps(field[2].rstrip())}", front))
+    ):
         try:
             fields = load(text, Loader=BaseLoader)  # noqa: S506 - it knows texts, lists and mappings alone
         except (YAMLError, RecursionError, ValueError) as error:
@@ -144,6 +151,16 @@ def _fields(front: str, skill: str) -> dict[Any, Any]:
         **_of(skill),
         problem=problem,
     )
+
+
+def _is_deep(front: str) -> bool:
+    """Whether reading it would take long for nothing: the reader's time grows with the square of the open brackets."""
+    depth = 0
+    for bracket in _BRACKET.findall(front):
+        depth += 1 if bracket in "[{" else -1
+        if depth > DEPTH_MAX:
+            return True
+    return False
 
 
 def _text(fields: dict[Any, Any], key: str) -> str:

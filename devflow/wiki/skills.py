@@ -19,6 +19,8 @@ SHARED = (".agents/skills", ".claude/skills")
 OF_A_PROJECT = (".devflow/skills", *SHARED)
 FOLDERS_MAX = 500
 """So many folders are looked at in each place."""
+NAMED_MAX = 20
+"""So many skills are named to whoever asked for one that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +107,13 @@ class Skills:
         for each in found.broken:
             if each.folder.name.casefold() == plain.casefold():
                 raise each.problem
+        more = len(found.skills) > NAMED_MAX
         raise InvalidInput(
             "skill",
             N_("There is no skill {name} here."),
             N_("Skills there are: {known}."),
             name=name,
-            known=", ".join(skill.name for skill in found.skills) or "-",
+            known=", ".join(skill.name for skill in found.skills[:NAMED_MAX]) + ("…" if more else "") or "-",
         )
 
 

@@ -1,7 +1,11 @@
 """`devflow kb` and `devflow ask --kb`: knowledge bases from a terminal."""
 
+import errno
 import json
+import os
 from pathlib import Path
+
+import pytest
 
 from tests.integration.cli.conftest import Home
 from tests.support.pages import ARTICLES, write
@@ -68,3 +72,37 @@ def test_without_an_open_base_a_search_says_what_to_do(run: Home) -> None:
     refused = run("kb", "search", "anything")
     assert refused.code == 1
     assert "devflow kb open DIR" in refused.err
+
+
+def test_a_limit_that_allows_no_page_is_refused_instead_of_finding_none(run: Home, tmp_path: Path) -> None:
+    run("kb", "open", str(write(tmp_path / "writing", ARTICLES)))
+    for limit in ("0", "-5"):
+        refused = run("kb", "search", "一人公司", "--limit", limit)
+        assert (refused.code, refused.out) == (1, "")
+        assert f"A limit of {limit}" in refused.err
+
+
+def test_a_folder_that_takes_no_file_is_told_in_a_line_and_left_as_it_was(
+    run: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path / "articles", {"one.md": "# One"})
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    refused = run("kb", "init", str(folder), "--purpose", "research")
+    assert refused.code == 1
+    assert "cannot be made a knowledge base: No space left" in refused.err
+    assert not (folder / "wiki").exists()
+
+
+def test_a_purpose_and_a_folder_that_are_no_text_are_refused(run: Home, tmp_path: Path) -> None:
+    folder = write(tmp_path / "articles", {"one.md": "# One"})
+    refused = run("kb", "init", str(folder), "--purpose", "a\udcffb")
+    assert "no text" in refused.err
+    assert [file.name for file in folder.iterdir()] == ["one.md"]
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff")
+    Path(odd).mkdir()
+    refused = run("kb", "init", odd, "--purpose", "research")
+    assert (refused.code, "is no text" in refused.err) == (1, True)

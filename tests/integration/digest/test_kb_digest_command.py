@@ -1,6 +1,7 @@
 """`devflow kb digest`, and the seed's first scenario: an ordinary folder of articles, digested and asked about."""
 
 import json
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -180,3 +181,15 @@ def test_a_folder_stands_for_what_can_be_digested_in_it(run: Home, articles: Pat
     names = {Path(file["path"]).name for file in told.value["files"]}
     assert names == {*SEVEN, PDF, DOCX, "一层.md"}
     assert "不要外传" not in "".join(request.last_user for request in server.digests)
+
+
+def test_a_file_whose_name_is_no_text_stops_no_batch(run: Home, tmp_path: Path) -> None:
+    folder = write(tmp_path / "articles", {"one.md": "# One\n\nText."})
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md")).write_text("# Odd", encoding="utf-8")
+    with DigestServer() as server:
+        connect(run, server)
+        run("kb", "init", str(folder), "--purpose", "research")
+        digested = run("kb", "digest", str(folder), "--json")
+    assert digested.code == 1
+    assert [Path(file["path"]).name for file in digested.value["files"]] == ["one.md"]
+    assert "is no text" in digested.error["message"]

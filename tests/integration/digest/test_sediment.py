@@ -486,3 +486,16 @@ def test_what_a_model_wraps_around_its_note_is_left_out(text: str, title: str) -
     found = parse_note(text)
     assert isinstance(found, Summary)
     assert found.title == title
+
+
+async def test_a_question_that_opens_a_comment_hides_nothing_of_the_page(desk: Desk) -> None:
+    await desk.core.models.remove((await desk.core.models.list())[0].id)
+    talk = await desk.core.conversations.create(kb_id=desk.base.id)
+    for question in ("What does <!-- do?", "And where are zebras?"):
+        run = await desk.core.turns.send(talk.id, question)
+        await desk.core.turns.wait(run.id)
+    made = await desk.core.sediments.write(talk.id)
+    page = read(made.path, desk.pages[made.path])
+    assert page.content.count("zebras") == 2
+    index = read("index.md", (desk.root / "index.md").read_text(encoding="utf-8"))
+    assert made.path in index.content

@@ -1,6 +1,7 @@
 """Which skills there are: where they are looked for, whose comes first, and what cannot be used."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from devflow.domain.errors import InvalidInput, UserFacing
 from devflow.domain.skill import FoundSkills, SkillSource
 from devflow.wiki.skill_file import FILE_MAX, UnusableSkill
-from devflow.wiki.skills import FOLDERS_MAX, Skills, readable_folder
+from devflow.wiki.skills import FOLDERS_MAX, NAMED_MAX, Skills, readable_folder
 from tests.integration.skills.conftest import BODY, skill
 
 
@@ -246,3 +247,19 @@ async def test_the_folder_is_named_to_the_agent_only_where_its_tools_can_read_it
     assert readable_folder(outside, places.project) == ""
     assert readable_folder(inside, None) == ""
     assert (inside.source, outside.source) == (SkillSource.PROJECT, SkillSource.USER)
+
+
+@pytest.mark.parametrize("head", ["x: " + "[" * 7_000, "x: " + "{" * 7_000, "a: x" + " " * 14_000 + "y\n: z"])
+async def test_a_head_that_is_made_to_take_long_takes_no_time(places: Places, head: str) -> None:
+    raw(places.own, "bomb", f"---\nname: bomb\ndescription: d\n{head}\n---\nbody".encode())
+    began = time.process_time()
+    await places.found()
+    assert time.process_time() - began < 1.0
+
+
+async def test_a_skill_that_is_not_there_is_answered_with_a_few_names(places: Places) -> None:
+    for number in range(NAMED_MAX + 5):
+        skill(places.own, f"number-{number:04}")
+    with pytest.raises(InvalidInput) as refused:
+        await places.skills.named("none", None, places.project)
+    assert str(refused.value.params["known"]).endswith("number-0019…")
