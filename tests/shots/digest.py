@@ -2,10 +2,12 @@
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtWidgets import QDialog
 
+from devflow.domain.conversation import ModelChoice
 from devflow.domain.digest import FileState
 from devflow.domain.provider import ProviderDraft
 from devflow.ui.dialogs.digest_dialog import DigestDialog
@@ -39,8 +41,10 @@ class _Stalling(DigestServer):
 async def dialog(stage: Stage) -> None:
     """Files and a folder are picked; one file holds nothing, and some are of other kinds."""
     server = stage.on_close.enter_context(_Stalling(stage, _files(stage)))
-    stage.model_server = server
-    await stage.core.models.add(ProviderDraft("Ollama", server.base_url, models=tuple(server.models)))
+    stage.digest_server = server
+    models = stage.core.models
+    config = await models.add(ProviderDraft("Ollama", server.base_url, models=tuple(server.models)))
+    await models.save_roles(replace(await models.roles(), digest=ModelChoice(config.id, server.models[0])))
     opened = await _opened(stage)
     opened.files.list.setCurrentIndex(opened.model.index(1, 0))
     stage.target = opened
@@ -61,7 +65,7 @@ async def running(stage: Stage) -> None:
 
 async def done(stage: Stage) -> None:
     """Over: what failed says why, and can be tried again."""
-    server = stage.model_server
+    server = stage.digest_server
     assert isinstance(server, _Stalling)
     server.gate.open()
     watch = DigestWatch.of(stage.window.ctx)
@@ -75,7 +79,7 @@ async def done(stage: Stage) -> None:
 
 
 async def _opened(stage: Stage) -> DigestDialog:
-    server = stage.model_server
+    server = stage.digest_server
     assert isinstance(server, _Stalling)
     _page(stage).wiki.detail.digest.click()
     for _ in range(100):

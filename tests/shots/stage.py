@@ -28,6 +28,8 @@ class Stage:
         """What a scene started and the window outlives: a model server."""
         self.model_server: object = None
         """The scripted server of the scenes that need a model."""
+        self.digest_server: object = None
+        """The one that writes pages about files."""
         self.conversation_id = ""
         """Of the scene that asked the first question; later scenes refer to it."""
 

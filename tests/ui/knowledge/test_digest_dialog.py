@@ -290,3 +290,19 @@ async def test_every_control_of_the_dialog_has_a_name_and_is_reached_by_the_keyb
         assert ("digestConnectButton" in {button.objectName() for button in buttons}) is not known
         dialog.close()
         dialog.deleteLater()
+
+
+@at_the_desk
+async def test_opening_the_dialog_again_and_again_leaves_no_widgets(
+    desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    base = await base_in(desk, tmp_path / "notes")
+    files = articles(tmp_path / "texts", 3)
+    counts = []
+    for _ in range(20):
+        dialogs.will(0)
+        await choose_and_digest(desk.desktop.window.ctx, base, files)
+        await desk.desktop.tasks.settled()
+        await eventually(lambda: not any(isinstance(each, DigestDialog) for each in QApplication.allWidgets()))
+        counts.append(len(QApplication.allWidgets()))
+    assert counts[-1] - counts[10] < 5
