@@ -190,6 +190,16 @@ def test_an_empty_state_has_at_most_two_acts(qtbot: QtBot, look: Look) -> None:
     assert done == ["b"]
 
 
+def test_an_empty_state_shows_the_whole_of_a_sentence_that_wraps_in_a_wide_pane(qtbot: QtBot, look: Look) -> None:
+    empty = EmptyState(look, "chat", "Start with a question", "")
+    qtbot.addWidget(empty)
+    empty.resize(940, 600)
+    empty.show()
+    empty.say("Start with a question", "What the library knows about it comes with the answer, with references. " * 2)
+    qtbot.waitUntil(lambda: empty.sentence.height() >= 2 * empty.sentence.fontMetrics().height())
+    assert empty.sentence.height() >= empty.sentence.heightForWidth(empty.sentence.width())
+
+
 def test_chips_wrap_to_the_next_line(qtbot: QtBot, look: Look) -> None:
     holder = QWidget()
     flow = FlowLayout(holder, gap=6)

@@ -272,6 +272,10 @@ class _Sentence(QLabel):
         width = min(360, self.fontMetrics().horizontalAdvance(self.text()) + 4)
         return QSize(width, self.heightForWidth(width))
 
+    def heightForWidth(self, width: int) -> int:
+        """A layout asks for its own width, which is more than the label takes: one line there is two here."""
+        return super().heightForWidth(min(width, 360))
+
 
 def section_title(text: str, count: str = "") -> QWidget:
     """A 13/600 heading with a faint count beside it."""
