@@ -22,7 +22,7 @@ from devflow.store import search_lookup
 from devflow.store.database import Session
 from devflow.store.search_lookup import Scope
 
-READ = 24
+READ = 20
 """So many candidates are read and ordered anew; those below keep the index's order."""
 POSTINGS = 6_000
 """About so many places of terms are ranked by the index for one query: some two microseconds each. Rare terms come
