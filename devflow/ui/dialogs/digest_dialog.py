@@ -137,6 +137,9 @@ class DigestDialog(QDialog):
         self.model.show_busy(Path(file.path) for digest in running for file in digest.files if file.state in going)
         self._say()
 
+    def _others_moved(self, _batch_id: str, _file_ids: object) -> None:
+        self._watch_others()
+
     # what it needs
 
     async def _look(self) -> None:
@@ -297,6 +300,7 @@ class DigestDialog(QDialog):
         self.cancel.clicked.connect(self.reject)
         self.start.clicked.connect(self._begin)
         self._watch.listed.connect(self._watch_others)
+        self._watch.moved.connect(self._others_moved)
         self._ctx.events.settings_changed.connect(self._settings_changed)
         self._ctx.events.providers_changed.connect(self._settings_changed)
 
