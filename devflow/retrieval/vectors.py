@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import operator
+import os
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -183,11 +184,25 @@ class _Rows(Protocol):
 
 
 def _rows(dimension: int) -> _Rows:
+    numpy = _numpy()
+    return _PlainRows(dimension) if numpy is None else _NumpyRows(dimension, numpy)
+
+
+def _numpy() -> Any:
+    """numpy on one thread, or None: one reads a matrix as fast as memory gives it, and several wait for each other on a
+    busy machine (16 ms instead of 5). Programs that are started later see nothing of it."""
+    name = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(name)
+    os.environ[name] = before or "1"
     try:
         import numpy
     except ImportError:
-        return _PlainRows(dimension)
-    return _NumpyRows(dimension, numpy)
+        return None
+    else:
+        return numpy
+    finally:
+        if before is None:
+            del os.environ[name]
 
 
 class _NumpyRows:
