@@ -10,6 +10,7 @@ from devflow.domain.messages import N_
 from devflow.domain.run import OPEN_STATES, Run, RunState
 from devflow.domain.skill import UsedSkill
 from devflow.domain.text.storable import is_storable
+from devflow.retrieval.references import with_page_names
 from devflow.store import conversations, runs
 from devflow.store.database import Session, Unit
 
@@ -38,8 +39,8 @@ def checked_text(text: str) -> str:
 
 
 def title_from(text: str) -> str:
-    """The first message on one line, at most 60 characters."""
-    line = " ".join(text.split())
+    """The first message on one line, at most 60 characters; a page it names as the user named it: `@page`."""
+    line = " ".join(with_page_names(text).split())
     return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 1].rstrip()}…"
 
 

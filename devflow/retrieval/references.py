@@ -24,12 +24,14 @@ def parse_explicit_page_refs(message: str) -> tuple[str, ...]:
 
 def without_references(message: str) -> str:
     """The message without its references: a page's own name is no word of the question."""
-    masked = blank_code(message)
-    kept, at = [], 0
-    for found in REFERENCE.finditer(masked):
-        kept.append(message[at : found.start()])
-        at = found.end()
-    return " ".join((*kept, message[at:]))
+    return " ".join(_between(message))
+
+
+def with_page_names(message: str) -> str:
+    """The message with `@page` for each reference: short, for a title."""
+    names = [found[1].rpartition("/")[2].removesuffix(".md") for found in REFERENCE.finditer(blank_code(message))]
+    first, *rest = _between(message)
+    return first + "".join(f"@{name}{text}" for name, text in zip(names, rest, strict=True))
 
 
 def extract_wiki_refs(answer: str) -> tuple[str, ...]:
@@ -37,3 +39,12 @@ def extract_wiki_refs(answer: str) -> tuple[str, ...]:
     plain = blank_code(answer)
     links = (found[1] for found in _LINK.finditer(plain))
     return tuple(dict.fromkeys((*parse_explicit_page_refs(answer), *links)))
+
+
+def _between(message: str) -> list[str]:
+    """What stands before, between and after the references; always one piece more than there are of them."""
+    kept, at = [], 0
+    for found in REFERENCE.finditer(blank_code(message)):
+        kept.append(message[at : found.start()])
+        at = found.end()
+    return [*kept, message[at:]]

@@ -16,6 +16,12 @@ async def test_the_first_message_names_the_conversation_on_one_line(offline: Ben
     assert (await offline.core.conversations.get(conversation.id)).title == "How do I take the lock?"
 
 
+async def test_a_page_that_the_first_message_names_stands_in_the_title_as_it_was_typed(offline: Bench) -> None:
+    conversation = await offline.conversation()
+    await offline.ask(conversation, "[[wiki/notes/日志.md]] 与 [[wiki/locks.md|the locks]]: `[[wiki/a.md]]`?")
+    assert (await offline.core.conversations.get(conversation.id)).title == "@日志 与 @locks: `[[wiki/a.md]]`?"
+
+
 async def test_a_long_first_message_is_shortened_to_60_characters(offline: Bench) -> None:
     conversation = await offline.conversation()
     await offline.ask(conversation, "word " * 40)
