@@ -68,8 +68,13 @@ def search_by_meaning(
         return NOTHING
     parsed, scope, wanted = parse(query), Scope.of(filters or Filters()), offset + limit
     like = search_lookup.containing(session, parsed.needle, scope, wanted, scan_cap)
-    weighed = ranking.weigh(session, parsed)
-    fused = _fused(session, parsed, weighed, meaning, scope, max(DEPTH, wanted))
+    weighed: tuple[Weighed, ...] = ()
+    if len(like.ids) < wanted:
+        weighed = ranking.weigh(session, parsed)
+        fused = _fused(session, parsed, weighed, meaning, scope, max(DEPTH, wanted))
+    else:
+        similarities = meaning.index.similarities(session, meaning.vector, meaning.lines, like.ids)
+        fused = fuse((), 0.0, similarities, ())
     known = {found.id: found for found in fused}
     contained = frozenset(like.ids)
     rest = [found for found in fused if found.id not in contained]
