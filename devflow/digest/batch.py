@@ -106,7 +106,7 @@ async def carry_out(bench: Workbench, root: Path, batch: DigestBatch) -> None:
 class _Run:
     """What the files of one batch share."""
 
-    def __init__(self, bench: Workbench, root: Path, batch: DigestBatch, purpose: str, known: dict[str, str]) -> None:
+    def __init__(self, bench: Workbench, root: Path, batch: DigestBatch, purpose: str, known: output.Digested) -> None:
         self._bench = bench
         self._root = root
         self._batch = batch
@@ -119,9 +119,9 @@ class _Run:
 
     @classmethod
     async def prepare(cls, bench: Workbench, root: Path, batch: DigestBatch) -> _Run:
-        run = cls(bench, root, batch, await asyncio.to_thread(output.purpose_of, root), {})
+        purpose = await asyncio.to_thread(output.purpose_of, root)
+        run = cls(bench, root, batch, purpose, await asyncio.to_thread(output.Digested, root))
         await asyncio.to_thread(output.tidy, root, run._guard)
-        run._known = await asyncio.to_thread(output.digested, root)
         return run
 
     async def file(self, file: DigestFile) -> None:
@@ -151,10 +151,9 @@ class _Run:
             if file.page and await asyncio.to_thread(output.sha_of_page, self._root, file.page) == sha256:
                 await whole(self._finish_written(file, sha256))  # a kill came right after the page
                 return
-            known = self._known.get(sha256)
-            if known is not None and not self._batch.force:
-                title = await asyncio.to_thread(output.title_of_page, self._root, known)
-                await self._save(file, state=FileState.SKIPPED, sha256=sha256, page=known, title=title)
+            known = await asyncio.to_thread(self._there, sha256)
+            if known is not None:
+                await self._skip(file, sha256, known)
                 return
             stop = Stop()
             try:
@@ -219,11 +218,22 @@ class _Run:
         await bench.db.write(lambda unit: rows.save(unit, file.id, page=page, sha256=sha256))
         source = await asyncio.to_thread(output.source_name, self._root, path)
         made = output.Page(written.digest, source, sha256, self._batch.choice.model, at)
-        await asyncio.to_thread(output.write_digest_output, self._root, page, made, self._guard)
-        self._known.setdefault(sha256, page)
+        there = functools.partial(self._there, sha256)
+        other = await asyncio.to_thread(output.write_digest_output, self._root, page, made, self._guard, there)
+        if other != page:
+            await self._skip(file, sha256, other)
+            return
         await self._save(
             file, state=FileState.DONE, title=written.digest.title, read_percent=written.read_percent, trouble=None
         )
+
+    def _there(self, sha256: str) -> str | None:
+        """The page that makes another one needless."""
+        return None if self._batch.force else self._known.page(sha256)
+
+    async def _skip(self, file: DigestFile, sha256: str, page: str) -> None:
+        title = await asyncio.to_thread(output.title_of_page, self._root, page)
+        await self._save(file, state=FileState.SKIPPED, sha256=sha256, page=page, title=title)
 
     async def _finish_written(self, file: DigestFile, sha256: str) -> None:
         await asyncio.to_thread(output.list_again, self._root, file.page, self._guard)

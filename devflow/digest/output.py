@@ -9,13 +9,14 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from devflow.digest.answer import Digest, parse_answer
-from devflow.digest.plain_file import NotPlain, read_plain
+from devflow.digest.plain_file import NEW, append_line, read_plain, write_new
 from devflow.digest.slug import slug_of, stamp_of
 from devflow.domain.errors import UserFacing
 from devflow.domain.ids import now
@@ -28,8 +29,6 @@ from devflow.wiki.page import COMMENT_SHOWN, read
 from devflow.wiki.paths import OutsideWiki, resolve_wiki_page_path
 from devflow.wiki.walking import walk
 
-NEW = ".devflow-new"
-"""Ends the name of a file that is being written; no such file is a page."""
 HEAD = 4_096
 """Bytes of a page in which its front matter is looked for."""
 
@@ -86,12 +85,21 @@ def plan_page(root: Path, source: str, at: datetime, taken: set[str]) -> str:
     raise NotWritten(N_("There is no free name for the page of {name}."), "", name=source)
 
 
-def write_digest_output(root: Path, page: str, made: Page, guard: Path) -> None:
-    """Write the page, then its lines in the index and the log. Raises `NotWritten`; what is there is never replaced."""
+def write_digest_output(
+    root: Path, page: str, made: Page, guard: Path, there: Callable[[], str | None] = lambda: None
+) -> str:
+    """Write the page, then its lines in the index and the log; returns the page.
+
+    `there` is asked once nobody else can write: the page that another process has written of the same content
+    meanwhile is returned instead. Raises `NotWritten`; what is there is never replaced.
+    """
     with failures(page), one_at_a_time(guard):
+        if (other := there()) is not None:
+            return other
         write_new(inside(root, page), made.text.encode())
         with unlisted(page):
             _list(root, page, made)
+    return page
 
 
 def list_again(root: Path, page: str, guard: Path) -> None:
@@ -110,15 +118,42 @@ def tidy(root: Path, guard: Path) -> None:
                 left.unlink(missing_ok=True)
 
 
+class Digested:
+    """The page of each digested content, by the `sha256` in its front matter; safe on several threads.
+
+    All pages are read once; then only those that were written since, by whatever process.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._guard = threading.Lock()
+        self._looked_at: set[str] = set()
+        self._pages: dict[str, str] = {}
+        self._look_at(sorted(walk(root).paths()))
+
+    def pages(self) -> dict[str, str]:
+        return dict(self._pages)
+
+    def page(self, sha256: str) -> str | None:
+        with self._guard, contextlib.suppress(OSError):
+            files = (self._root / layout.SESSIONS).glob(f"*{layout.SUFFIX}")
+            self._look_at(sorted(f"{layout.SESSIONS}{file.name}" for file in files))
+        return self._pages.get(sha256)
+
+    def _look_at(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            if path in self._looked_at:
+                continue
+            self._looked_at.add(path)
+            with contextlib.suppress(OSError):
+                sha = _sha_in(read_plain(self._root / path, HEAD))
+                if sha:
+                    self._pages.setdefault(sha, path)
+
+
 def digested(root: Path) -> dict[str, str]:
-    """The page of each digested content: path by the `sha256` in its front matter."""
-    found: dict[str, str] = {}
-    for path in sorted(walk(root).paths()):
-        with contextlib.suppress(OSError):
-            sha = _sha_in(read_plain(root / path, HEAD))
-            if sha:
-                found.setdefault(sha, path)
-    return found
+    """The page of each digested content, right now."""
+    return Digested(root).pages()
 
 
 def sha_of_page(root: Path, page: str) -> str:
@@ -198,31 +233,6 @@ def inside(root: Path, page: str) -> Path:
     return target
 
 
-def write_new(target: Path, data: bytes) -> None:
-    """All of it, under a name that nothing had."""
-    new = target.with_name(f".{target.name}{NEW}")
-    try:
-        flushed(new, data)
-        if os.name == "nt":
-            new.rename(target)  # refuses to replace there
-        else:
-            _link(new, target)
-    finally:
-        new.unlink(missing_ok=True)
-    flush_folder(target.parent)
-
-
-def _link(new: Path, target: Path) -> None:
-    try:
-        os.link(new, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if os.path.lexists(target):
-            raise FileExistsError(target) from None
-        new.rename(target)
-
-
 def _list(root: Path, page: str, made: Page) -> None:
     append_line(root, INDEX, page, index_line(page, made.digest.title, made.digest.summary))
     append_line(root, layout.LOG, page, f"- {instant(made.at)} digest: {made.source} → {page} ({made.model})")
@@ -239,77 +249,6 @@ def instant(at: datetime) -> str:
 
 
 _MARKUP, _ESCAPED = re.compile(r"[\\\[\]]"), r"\\\g<0>"
-
-
-def append_line(root: Path, name: str, unless: str, line: str) -> None:
-    """Add the line at the end, in the file's own encoding and line ends; every byte that is there stays.
-
-    Nothing is added where the file has the words `unless`. A link is left alone, for it may lead anywhere; so is what
-    is no file, and a file that cannot be told to be text.
-    """
-    file = root / name
-    try:
-        raw = read_plain(file)
-    except NotPlain:
-        return
-    except FileNotFoundError:
-        raw = f"# {name.removesuffix('.md').capitalize()}\n".encode()
-    text = decode(raw)
-    if text is None or unless in text:
-        return
-    end = "\r\n" if "\r\n" in raw.decode(encoding_of(raw), "ignore") else "\n"
-    gap = "" if not text or text.endswith("\n") else end
-    if text.strip() and not _ends_in_list(text):
-        gap += end
-    replace_file(file, raw + f"{gap}{line}{end}".encode(encoding_of(raw), "replace"))
-
-
-def replace_file(file: Path, data: bytes) -> None:
-    """The file with other bytes, whole or not at all, with the rights it had."""
-    new = file.with_name(f".{file.name}{NEW}")
-    try:
-        flushed(new, data)
-        with contextlib.suppress(OSError):
-            new.chmod(file.stat().st_mode & 0o777)
-        new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)
-    flush_folder(file.parent)
-
-
-def _ends_in_list(text: str) -> bool:
-    last = text.rstrip().rpartition("\n")[2]
-    return last.lstrip().startswith(("- ", "* ", "+ "))
-
-
-def encoding_of(raw: bytes) -> str:
-    if raw.startswith(b"\xff\xfe"):
-        return "utf-16-le"
-    if raw.startswith(b"\xfe\xff"):
-        return "utf-16-be"
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return "gb18030"
-    return "utf-8"
-
-
-def flushed(file: Path, data: bytes) -> None:
-    with file.open("wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
-
-
-def flush_folder(folder: Path) -> None:
-    """So that the name outlives a loss of power, too; only POSIX systems can."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            with contextlib.suppress(OSError):
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def quoted(value: str) -> str:

@@ -13,7 +13,14 @@ from datetime import datetime
 from pathlib import Path
 
 from devflow.digest import output
-from devflow.digest.plain_file import NotPlain, read_plain
+from devflow.digest.plain_file import (
+    append_line,
+    change_file,
+    encoding_of,
+    read_plain,
+    replace_file,
+    write_new,
+)
 from devflow.digest.sediment_summary import Summary, quoted_lines
 from devflow.digest.sediment_talk import Said, Talk, shortened
 from devflow.domain.conversation import Role
@@ -79,15 +86,15 @@ def write_sediment(root: Path, talk: Talk, summary: Summary, guard: Path) -> tup
         if former is not None and former.untouched and former.until in talk.ids:
             others = tuple(page for page in talk.pages if page.path != former.path)  # it may have been found meanwhile
             text = page_text(replace(talk, pages=others), summary, created=former.created, updated=at)
-            output.replace_file(output.inside(root, former.path), text.encode())
+            replace_file(output.inside(root, former.path), text.encode())
             with output.unlisted(former.path):
                 _list_anew(root, former, summary)
                 _log(root, former.path, talk.conversation.id, summary.model, at, "sediment updated")
             return former.path, former
         page = planned(root, summary.title, at)
-        output.write_new(output.inside(root, page), page_text(talk, summary, created=output.instant(at)).encode())
+        write_new(output.inside(root, page), page_text(talk, summary, created=output.instant(at)).encode())
         with output.unlisted(page):
-            output.append_line(root, output.INDEX, page, output.index_line(page, summary.title, summary.line))
+            append_line(root, output.INDEX, page, output.index_line(page, summary.title, summary.line))
             _log(root, page, talk.conversation.id, summary.model, at)
         return page, None
 
@@ -96,7 +103,7 @@ def list_again(root: Path, former: Former, guard: Path) -> None:
     """The page's line in the index, where a kill came between the page and it."""
     with output.failures(former.path), one_at_a_time(guard), output.unlisted(former.path):
         line = output.index_line(former.path, former.title, former.summary)
-        output.append_line(root, output.INDEX, former.path, line)
+        append_line(root, output.INDEX, former.path, line)
 
 
 def says_all(former: Former, talk: Talk, *, with_model: bool) -> bool:
@@ -174,19 +181,24 @@ def _list_anew(root: Path, former: Former, summary: Summary) -> None:
     after = output.index_line(former.path, summary.title, summary.line)
     if before == after:
         return
-    with contextlib.suppress(FileNotFoundError, NotPlain):
-        raw = read_plain(file)
-        encoding = output.encoding_of(raw)
+    done = False
+
+    def renamed(raw: bytes | None) -> bytes | None:
+        nonlocal done
+        encoding = encoding_of(raw or b"")
         old = before.encode(encoding, "replace")
-        if raw.count(old) == 1:
-            output.replace_file(file, raw.replace(old, after.encode(encoding, "replace")))
-            return
-    output.append_line(root, output.INDEX, former.path, after)
+        done = raw is not None and raw.count(old) == 1
+        return raw.replace(old, after.encode(encoding, "replace")) if raw is not None and done else None
+
+    change_file(file, renamed)
+    if done:
+        return
+    append_line(root, output.INDEX, former.path, after)
 
 
 def _log(root: Path, page: str, conversation_id: str, model: str, at: datetime, what: str = "sediment") -> None:
     line = f"- {output.instant(at)} {what}: {conversation_id} → {page} ({model or NO_MODEL})"
-    output.append_line(root, layout.LOG, line, line)
+    append_line(root, layout.LOG, line, line)
 
 
 def _transcript(said: tuple[Said, ...], language: Language) -> Iterator[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from devflow.digest import output
-from devflow.digest.output import NotWritten, append_line, purpose_of, replace_file, write_new
+from devflow.digest.output import NotWritten, purpose_of
+from devflow.digest.plain_file import append_line, change_file, replace_file, write_new
 from devflow.domain.digest import FileState
 from devflow.wiki.page import read
 from tests.fakes.digest_server import DigestServer, page_for
@@ -122,3 +123,37 @@ def test_a_line_for_the_index_is_added_to_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "index.md").write_bytes(b"# Index\r\n\r\n- one")
     append_line(tmp_path, "index.md", "two", "- two")
     assert (tmp_path / "index.md").read_bytes() == b"# Index\r\n\r\n- one\r\n- two\r\n"
+
+
+def test_a_line_that_somebody_adds_at_the_same_moment_is_kept(tmp_path: Path) -> None:
+    index = tmp_path / "index.md"
+    index.write_text("# Index\n", encoding="utf-8")
+    times: list[bytes | None] = []
+
+    def change(raw: bytes | None) -> bytes:
+        times.append(raw)
+        if len(times) == 1:
+            with index.open("a", encoding="utf-8") as editor:
+                editor.write("- the user's own\n")
+        return (raw or b"") + b"- ours\n"
+
+    change_file(index, change)
+    assert index.read_text(encoding="utf-8") == "# Index\n- the user's own\n- ours\n"
+    assert len(times) == 2
+
+
+async def test_the_same_file_digested_by_two_programs_at_once_becomes_one_page(desk: Desks) -> None:
+    gate, other = Gate(), Gate()
+    gates = [gate, other]
+    with DigestServer(lambda *_: Turn(page_for(ARTICLE), before=gates.pop(0))) as server:
+        async with desk(server) as at:
+            file = at.raw("a.md", ARTICLE)
+            first, second = [await at.digests.start(at.base.id, [file]) for _ in range(2)]
+            for each in (gate, other):
+                await asyncio.to_thread(each.wait_reached)
+                each.open()
+            batches = [await at.digests.wait(batch.id) for batch in (first, second)]
+            (path,) = at.pages
+            assert [batch.files[0].page for batch in batches] == [path, path]
+            assert sorted(states(batches[0]) + states(batches[1])) == [FileState.DONE, FileState.SKIPPED]
+            assert (at.root / "index.md").read_text(encoding="utf-8").count(path) == 1
