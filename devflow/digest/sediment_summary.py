@@ -134,8 +134,8 @@ def parse_note(text: str) -> Summary | str:
     summary = without_comments(body[found.end() :]).strip()
     if not title:
         return "it has no title"
-    if not summary:
-        return "it has no summary"
+    if not any(line.strip() and heading_of(f"{line} ") is None for line in summary.split("\n")):
+        return "it has no summary"  # or one of headings alone
     if len(summary) > SUMMARY_MAX:
         return "it is too long"
     return Summary(_line(redact(title).text, TITLE_CHARS), _contained(with_hidden_shown(redact(summary).text)))

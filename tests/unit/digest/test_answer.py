@@ -81,3 +81,8 @@ def test_a_sign_at_the_end_of_a_title_is_no_closing_mark() -> None:
     found = parse_answer(ENGLISH.replace("# How to write titles", "# What is new in C# ##"))
     assert isinstance(found, Digest)
     assert found.title == "What is new in C#"
+
+
+@pytest.mark.parametrize("note", ["# A", "# A\n\n## B\n\n## C", "# A\n\n##\n\n"])
+def test_headings_alone_are_no_summary(note: str) -> None:
+    assert parse_note(note) == "it has no summary"
