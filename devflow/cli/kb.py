@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,9 +72,19 @@ async def _open(core: Core, args: Namespace, output: Output) -> int:
 
 
 async def _init(core: Core, args: Namespace, output: Output) -> int:
+    from devflow.wiki.founding import survey
+
+    found = await asyncio.to_thread(survey, args.folder)  # before: what is written now needs no word
     base = await core.bases.initialise(args.folder, args.purpose, overwrite=args.overwrite)
     await core.bases.use(base.id)
     _show(output, base)
+    if found.counts:
+        output.note(
+            output.t(
+                "The files that were there are no pages yet: move Markdown into its wiki folder, or make a page about"
+                " each with `devflow kb digest`."
+            )
+        )
     return 0
 
 

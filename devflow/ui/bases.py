@@ -56,13 +56,16 @@ async def found_base(ctx: UiContext, folder: Path) -> KnowledgeBase | None:
 
 
 def survey_sentence(ctx: UiContext, found: Survey) -> str:
-    """What a folder holds that can be digested."""
+    """What a folder holds that can be digested, and how it comes to be searched: only `wiki/` is."""
     t = ctx.t
     if not found.counts:
         return t("The folder holds nothing that can be digested yet.")
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(found.counts.items()))
     names = ", ".join(found.samples)
-    return t("It holds {kinds}: {names}", kinds=kinds, names=names) + ("…" if _more(found) else "")
+    held = t("It holds {kinds}: {names}", kinds=kinds, names=names) + ("…" if _more(found) else "")
+    return "\n".join(
+        (held, t("None is a page yet: move Markdown into its wiki folder afterwards, or digest the files."))
+    )
 
 
 def _more(found: Survey) -> bool:

@@ -103,7 +103,7 @@ class WelcomeView(QScrollArea):
         self._base = OptionRow(
             ctx,
             t("Open a knowledge base"),
-            t("Any folder of Markdown. The files stay yours"),
+            t("A folder whose wiki folder holds Markdown. The files stay yours"),
             self._button(t("Open…"), "openBaseButton", self._open_base),
             self._button(t("Set up…"), "setUpBaseButton", self._set_up_base),
             icon="book",
@@ -191,7 +191,7 @@ class WelcomeView(QScrollArea):
         """The current one, by its name: a new conversation asks it."""
         name = base.name if base is not None else self._ctx.t("Open a knowledge base")
         self._mark(self._base, done=base is not None, icon="book")
-        self._base.set_words(name, self._ctx.t("Any folder of Markdown. The files stay yours"))
+        self._base.set_words(name, self._ctx.t("A folder whose wiki folder holds Markdown. The files stay yours"))
 
     def _show_samples(self, loaded: bool) -> None:
         t = self._ctx.t

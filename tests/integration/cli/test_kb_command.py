@@ -50,6 +50,13 @@ def test_an_ordinary_folder_is_refused_until_it_is_initialised(run: Home, tmp_pa
     assert "* articles" in run("kb", "list").out
 
 
+def test_init_says_that_the_notes_of_a_folder_are_no_pages_yet(run: Home, tmp_path: Path) -> None:
+    notes, empty = write(tmp_path / "notes", {"one.md": "# One"}), tmp_path / "empty"
+    empty.mkdir()
+    assert "move Markdown into its wiki folder" in run("kb", "init", str(notes), "--purpose", "research").err
+    assert run("kb", "init", str(empty), "--purpose", "research").err == ""
+
+
 def test_files_in_the_way_are_named_and_replaced_only_when_allowed(run: Home, tmp_path: Path) -> None:
     folder = write(tmp_path / "articles", {"index.md": "mine"})
     refused = run("kb", "init", str(folder), "--purpose", "research", "--json")
