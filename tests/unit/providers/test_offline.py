@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devflow.app.i18n import translator
 from devflow.domain.errors import ProviderFailed
 from devflow.domain.request import (
     AssistantTurn,
@@ -179,8 +180,12 @@ def test_nothing_found_is_said_plainly_with_what_to_do() -> None:
     assert english.startswith("Nothing in your knowledge matches this question.")
     for advice in ("Connect a model", "Add an entry", "Load the samples"):
         assert advice in english
-    assert "quote published entries, and" in english
-    assert ask("怎么训练鲸鱼？", library=NothingFound()).startswith("你的知识中没有与这个问题相关的内容。")
+    assert "quote published entries and pages, and" in english
+    chinese = ask("怎么训练鲸鱼？", library=NothingFound())
+    assert chinese.startswith("你的知识中没有与这个问题相关的内容。")
+    t = translator(RESOURCES, "zh_CN")
+    for name in ("Settings", "Providers", "Knowledge", "Inbox", "Data"):  # as the window calls them
+        assert f"「{t(name)}」" in chinese
 
 
 def test_what_was_not_searched_is_not_called_empty() -> None:
