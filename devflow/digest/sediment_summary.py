@@ -47,6 +47,8 @@ SHARE = 0.7
 ANSWER_ROOM = 700
 QUESTIONS_MAX = 12
 
+_LABELS = {"zh": ("问过的问题：", "最后的回答："), "en": ("What was asked:", "The last answer:")}
+"""What an extract says before the questions, and before the newest answer."""
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _WHOLE_BLOCK = re.compile(r"\A\s*(`{3,}|~{3,})(?:markdown|md)?[ \t]*\n(.*)\n\1[ \t]*\Z", re.DOTALL | re.IGNORECASE)
 _TITLE = re.compile(r"^ {0,3}#{1,3}[ \t]+\S.*$", re.MULTILINE)
@@ -68,8 +70,12 @@ class Summary:
 
     @property
     def line(self) -> str:
-        """The first words, for the index."""
-        for each in self.markdown.split("\n"):
+        """The first words, for the index; without a model those of the answer."""
+        text = self.markdown
+        for asked, answered in _LABELS.values():
+            if text.startswith(asked):
+                text = text.partition(f"\n\n{answered}\n\n")[2] or text
+        for each in text.split("\n"):
             if words := " ".join(_MARKS.sub("", each).strip(" -*>#\t").split()):
                 return words if len(words) <= 160 else f"{words[:159]}…"
         return ""
@@ -111,8 +117,7 @@ async def summarised(asked: Asked, talk: Talk, templates: Templates) -> Summary:
 
 def extractive(talk: Talk) -> Summary:
     """Without a model: the questions, and the beginning of the newest answer."""
-    chinese = talk.language == "zh"
-    asked, answered = ("问过的问题：", "最后的回答：") if chinese else ("What was asked:", "The last answer:")
+    asked, answered = _LABELS[talk.language]
     questions = [f"- {_line(text, 200)}" for text in talk.questions[:QUESTIONS_MAX]]
     newest = next(each.text for each in reversed(talk.said) if each.role is Role.ASSISTANT)
     title = _line(talk.conversation.title or talk.questions[0], TITLE_CHARS)

@@ -213,6 +213,25 @@ async def test_without_a_model_a_page_of_the_conversations_own_words_is_written_
     assert "[[wiki/topics/wal.md]]" in text
 
 
+async def test_without_a_model_the_index_says_what_was_answered_and_follows_it(home: Path, tmp_path: Path) -> None:
+    async with opened(app_paths(home)) as core:
+        (tmp_path / "kb").mkdir()
+        base = await core.bases.initialise(tmp_path / "kb", "数据库的经验")
+        for name, words in (("wal", "写锁要用 BEGIN IMMEDIATE 取。"), ("wait", "超时设为五秒。")):
+            (tmp_path / f"kb/wiki/topics/{name}.md").write_text(f"# {name}\n\n{words}\n", encoding="utf-8")
+        talk = await core.conversations.create(kb_id=base.id)
+        lines = []
+        for question in ("写锁怎么取？", "超时设为多少？"):
+            run = await core.turns.send(talk.id, question)
+            await core.turns.wait(run.id)
+            await core.sediments.write(talk.id)
+            index = (tmp_path / "kb/index.md").read_text(encoding="utf-8")
+            lines.append([line.rpartition("): ")[2] for line in index.splitlines() if line.startswith("- [")])
+    assert [len(each) for each in lines] == [1, 1]
+    assert lines[0][0].startswith("写锁要用 BEGIN IMMEDIATE 取。")
+    assert lines[1][0].startswith("超时设为五秒。")
+
+
 async def test_it_is_never_written_by_itself(desk: Desk) -> None:
     await desk.talk(("写锁怎么取？", "立即取。"), ("确定吗？", "确定。"))
     assert desk.pages == {}
