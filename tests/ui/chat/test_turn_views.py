@@ -149,3 +149,5 @@ def test_typed_lines_stay_lines_but_code_and_lists_keep_their_form() -> None:
 
 def test_an_excerpt_is_shown_without_marks() -> None:
     assert plain_excerpt("## Title\n\n- use `BEGIN`\n- **not** this") == "Title use BEGIN not this"
+    assert plain_excerpt("# Title\n\nuse `BEGIN`", "Title") == "use BEGIN"
+    assert plain_excerpt("# Title", "Title") == "Title"

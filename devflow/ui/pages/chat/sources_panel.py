@@ -156,7 +156,7 @@ class SourceBlock(QFrame):
         head.addStretch(1)
         head.addWidget(Label(f"{item.score:.2f}", "small", "faint"))
         self.title = Clamped(ctx, item.title, role="ui-strong", color="text")
-        self.excerpt = Clamped(ctx, plain_excerpt(item.excerpt))
+        self.excerpt = Clamped(ctx, plain_excerpt(item.excerpt, item.title))
         self.reason = Label("", "small", "muted")
         self.helpful = IconButton(ctx, "thumbs-up", t("Helpful"), small=True, checkable=True)
         self.helpful.setObjectName("helpfulButton")
@@ -242,8 +242,11 @@ class SourceBlock(QFrame):
         self.judged.emit(self.source.receipt_id, self.source.item.ref, -1 if on else None)
 
 
-def plain_excerpt(text: str) -> str:
-    """Markdown as plain words: two lines have no room for its marks."""
+def plain_excerpt(text: str, title: str = "") -> str:
+    """Markdown as plain words: two lines have no room for its marks, nor for the title that stands above them."""
+    first, _, rest = text.lstrip().partition("\n")
+    if title and rest.strip() and re.sub(r"^#{1,6}\s+", "", first).strip() == title:
+        text = rest
     lines = [re.sub(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+|`{3,}.*$)", "", line) for line in text.splitlines()]
     return " ".join(" ".join(lines).replace("`", "").replace("**", "").split())
 
