@@ -9,6 +9,7 @@ Nothing here reaches the network: pictures are left out, and a document that dec
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import json
@@ -16,7 +17,7 @@ import logging
 import re
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from devflow.digest.limits import MEMORY_MAX, PAGES_MAX, PARTS_MAX, TEXT_MAX, UNPACKED_MAX
 from devflow.wiki.decoding import decode
@@ -26,6 +27,36 @@ if TYPE_CHECKING:
 
 _NO_TEXT = ("script", "style", "noscript", "template", "svg", "math", "iframe", "object", "img", "picture", "video")
 _DECLARES = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"<meta\b[^>]{0,300}?\bcharset\s{0,5}=\s{0,5}[\"']?\s{0,5}([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE
+)
+_DECLARED_WITHIN = 4_096
+"""Bytes at a page's beginning; browsers look at the first 1,024."""
+_AS_BROWSERS = {
+    **dict.fromkeys((b"iso-8859-1", b"latin1", b"latin-1", b"ascii", b"us-ascii"), "cp1252"),
+    **dict.fromkeys((b"gb2312", b"gbk", b"gb_2312-80"), "gb18030"),
+    **dict.fromkeys((b"shift_jis", b"shift-jis", b"x-sjis", b"sjis"), "cp932"),
+    **dict.fromkeys((b"euc-kr", b"ks_c_5601-1987"), "cp949"),
+    b"big5": "big5hkscs",
+}
+"""What pages mean by a name: the wider encoding, as browsers read it."""
+_BLOCKS = (
+    *("address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figure", "footer", "form"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul"),
+)
+_HOLDERS = ("[document]", "body", "div", "td", "th", "table", "section", "article", "blockquote", "button", "object")
+_ENDED_BY: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    **dict.fromkeys(_BLOCKS, (("p",), _HOLDERS)),
+    "li": (("li", "p"), ("ul", "ol", "menu")),
+    **dict.fromkeys(("dt", "dd"), (("dt", "dd", "p"), ("dl",))),
+    **dict.fromkeys(("td", "th"), (("td", "th", "p"), ("tr", "table"))),
+    "tr": (("tr",), ("table", "thead", "tbody", "tfoot")),
+    **dict.fromkeys(("thead", "tbody", "tfoot"), (("thead", "tbody", "tfoot"), ("table",))),
+    "option": (("option",), ("select", "optgroup")),
+}
+"""By the name of a tag that begins: the tags that it ends, and those beyond which it ends nothing."""
+_LOOKED_UP = 12
+"""So many tags upwards: between a paragraph and what ends it stand a few marks of emphasis at most."""
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 
 
@@ -69,7 +100,7 @@ def extract(suffix: str, data: bytes) -> str:
         case ".docx":
             return from_docx(data)
         case ".html":
-            html = decode(data)
+            html = decode_html(data)
             if html is None:
                 raise Refused("encoding")
             return from_html(html)
@@ -114,12 +145,52 @@ def from_docx(data: bytes) -> str:
     return from_html(converted.value)
 
 
+def decode_html(data: bytes) -> str | None:
+    """A page's text in the encoding that it declares, unless it is Unicode: then the declaration may be an old one."""
+    declared = _CHARSET.search(data[:_DECLARED_WITHIN])
+    if declared is not None and not _is_unicode(data):
+        with contextlib.suppress(LookupError, UnicodeError):
+            text = data.decode(_AS_BROWSERS.get(declared[1].lower(), declared[1].decode("ascii")))
+            return None if "\x00" in text else text
+    return decode(data)
+
+
+def _is_unicode(data: bytes) -> bool:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return True
+    with contextlib.suppress(UnicodeDecodeError):
+        data.decode("utf-8")
+        return True
+    return False
+
+
+def parsed(html: str) -> BeautifulSoup:
+    """The page as a tree. End tags that HTML lets an author leave out are put where they belong: else every such
+    paragraph would stand in the one before, deeper than anything can be walked."""
+    from bs4 import BeautifulSoup
+
+    class Page(BeautifulSoup):
+        def handle_starttag(self, name: str, *args: Any, **options: Any) -> Any:
+            ended = _ENDED_BY.get(name)
+            tag = self.currentTag
+            for _ in range(_LOOKED_UP if ended is not None else 0):
+                if tag is None or ended is None or tag.name in ended[1]:
+                    break
+                if tag.name in ended[0]:
+                    self.handle_endtag(tag.name)
+                    if tag.name == name or tag.name == "p":
+                        break
+                tag = tag.parent
+            return super().handle_starttag(name, *args, **options)
+
+    return Page(html, "html.parser")
+
+
 def from_html(html: str) -> str:
     """What a reader of the page would read, as Markdown; its title comes first where no heading says it."""
-    from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
-    soup = BeautifulSoup(html, "html.parser")
+    soup = parsed(html)
     title = _title(soup)
     for found in soup(list(_NO_TEXT)):
         found.decompose()

@@ -163,3 +163,28 @@ def test_reading_a_document_reaches_no_network(tmp_path: Path, monkeypatch: pyte
     document = docx(["正文"], extra={"word/_rels/document.xml.rels": linked.encode()})
     assert text(tmp_path, "a.docx", document) == "正文"
     assert not attempts.exists()
+
+
+@pytest.mark.parametrize(
+    "declared,encoding,words",
+    [
+        ("shift_jis", "cp932", "日本語の文章です"),
+        ("big5", "big5", "繁體中文的文章，測試"),
+        ("EUC-KR", "cp949", "한국어 문장입니다"),
+        ("iso-8859-1", "cp1252", "Un été très agréable – à côté"),
+        ("gbk", "utf-8", "改存为新编码的文章"),
+    ],
+)
+def test_a_web_page_is_read_in_the_encoding_that_it_declares_unless_it_is_unicode(
+    tmp_path: Path, declared: str, encoding: str, words: str
+) -> None:
+    page = f'<html><head><meta charset="{declared}"></head><body><p>{words}</p></body></html>'
+    assert text(tmp_path, "a.html", page.encode(encoding)) == words
+
+
+def test_paragraphs_lists_and_tables_without_end_tags_are_read_as_browsers_do(tmp_path: Path) -> None:
+    assert text(tmp_path, "a.html", b"<body>" + b"<p>word\n" * 1_000).count("word") == 1_000
+    table = text(tmp_path, "b.html", b"<table><tr><th>a<th>b<tr><td>1<td>2</table>")
+    assert table == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    listed = text(tmp_path, "c.html", b"<ul><li>one<ul><li>in<li>in2</ul><li>two</ul>after")
+    assert listed.replace(" ", "").startswith("*one\n+in\n+in2\n*two")
