@@ -272,9 +272,7 @@ async def test_a_folder_is_opened_and_another_is_made_a_base_on_the_users_word(
     desk: Desk, tmp_path: Path, dialogs: ScriptedDialogs
 ) -> None:
     await turn_to_wiki(desk)
-    await eventually(
-        lambda: missing(desk) == "No knowledge base yet"
-    )
+    await eventually(lambda: missing(desk) == "No knowledge base yet")
     dialogs.will(str(write(tmp_path / "notes", NOTES)))
     desk.click("openKbButton")
     await eventually(lambda: "The plan" in titles(desk))
