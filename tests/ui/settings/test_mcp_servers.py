@@ -46,7 +46,7 @@ async def test_a_server_is_added_tested_switched_off_removed_and_brought_back(st
         assert list(keychain.kept.values()) == ["very-secret"]
 
         await person.clicks("mcpTest-notes")
-        await person.sees("Running · 9 tools", on="mcpState-notes", within=15)
+        await person.sees("Running · 10 tools", on="mcpState-notes", within=15)
         (server,) = await person.core.mcp.servers.list()
         pid = person.core.mcp.state(server).pid
         assert pid is not None
