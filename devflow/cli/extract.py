@@ -26,16 +26,7 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
     outcome = await core.extraction.extract_now(args.conversation)
     _raise_failure(outcome)
     if output.json:
-        output.value(
-            {
-                "state": outcome.state.value,
-                "created": outcome.created,
-                "repeated": outcome.repeated,
-                "conversation_id": outcome.conversation_id,
-                "entry_ids": list(outcome.entry_ids),
-                "detail": outcome.detail,
-            }
-        )
+        output.value(outcome.as_json())
         return 0
     for id in outcome.entry_ids:
         output.line(id)

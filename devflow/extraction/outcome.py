@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from devflow.domain.errors import UserFacing
 
@@ -37,6 +38,17 @@ class ExtractionOutcome:
     conversation_id: str = ""
     entry_ids: tuple[str, ...] = ()
     problem: UserFacing | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json` and for other programs; the problem is not in it, for it is raised."""
+        return {
+            "state": self.state.value,
+            "created": self.created,
+            "repeated": self.repeated,
+            "conversation_id": self.conversation_id,
+            "entry_ids": list(self.entry_ids),
+            "detail": self.detail,
+        }
 
 
 class Phase(StrEnum):

@@ -76,14 +76,7 @@ async def extract_now(room: Room, given: Arguments) -> Json:
         raise Refused(
             N_("Nothing was distilled: {detail}."), N_("The user sees why in DevFlow."), detail=outcome.detail
         )
-    return {
-        "state": outcome.state.value,
-        "created": outcome.created,
-        "repeated": outcome.repeated,
-        "conversation_id": outcome.conversation_id,
-        "entry_ids": list(outcome.entry_ids),
-        "detail": outcome.detail,
-    }
+    return outcome.as_json()
 
 
 async def _project_id(room: Room, named: str) -> str:

@@ -88,7 +88,7 @@ def relevant_entries(session: Session, message: str, *, project_id: str | None, 
     parsed = parse(message)
     if parsed.only_common:
         return NOTHING
-    scope = Scope(projects=(None,) if project_id is None else (None, project_id))
+    scope = Scope.of_prompt(project_id)
     weighed = ranking.weigh(session, parsed)
     total = search_lookup.size(session)
     ranked = ranking.rank(session, parsed, weighed, scope, CONSIDERED * limit)

@@ -111,7 +111,7 @@ def relevant_by_meaning(
     parsed = parse(message)
     if parsed.only_common:
         return NOTHING
-    scope = Scope(projects=(None,) if project_id is None else (None, project_id))
+    scope = Scope.of_prompt(project_id)
     weighed = ranking.weigh(session, parsed)
     fused = _fused(session, parsed, weighed, meaning, scope, DEPTH)[: 4 * limit]
     loaded = {entry.id: entry for entry in rows.get_many(session, [found.id for found in fused])}

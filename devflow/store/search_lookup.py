@@ -56,6 +56,11 @@ class Scope:
             None if filters.project == ANY else (filters.project,),
         )
 
+    @classmethod
+    def of_prompt(cls, project_id: str | None) -> Scope:
+        """What may stand in a prompt: published entries of that project, and those of none, which hold everywhere."""
+        return cls(projects=(None,) if project_id is None else (None, project_id))
+
 
 @dataclass(frozen=True, slots=True)
 class Contained:

@@ -42,12 +42,6 @@ OLLAMA = ("/api/ps", {"models": [{"name": "m:latest", "model": "m:latest", "cont
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[RawServer]:
-    async with RawServer() as running:
-        yield running
-
-
-@pytest.fixture
 async def transport() -> AsyncIterator[Transport]:
     running = Transport(connections=8, connect_timeout=2)
     yield running
