@@ -33,12 +33,21 @@ async def test_loading_the_samples_fills_the_library_and_suggests_questions(desk
     assert asked[0] in (samples.wiki_question("en"), *samples.questions("en"))
 
 
+async def test_no_question_is_suggested_before_the_chat_is_in_the_sample_wiki(desktop: Desktop) -> None:
+    view = _view(desktop)
+    suggested: list[int] = []
+    desktop.window.events.base_chosen.connect(lambda _: suggested.append(len(_suggestions(view))))
+    await _click(desktop, view, "loadSamplesButton", until_there="removeSamplesButton")
+    assert suggested == [0]
+    assert _suggestions(view)
+
+
 async def test_the_samples_go_in_one_click(desktop: Desktop) -> None:
     view = _view(desktop)
     await _click(desktop, view, "loadSamplesButton", until_there="removeSamplesButton")
     await _click(desktop, view, "removeSamplesButton", until_there="loadSamplesButton")
     assert (await desktop.core.knowledge.knowledge_list()).total == 0
-    assert not [button for button in view.findChildren(QAbstractButton, "suggestionButton") if not button.isHidden()]
+    assert not _suggestions(view)
 
 
 async def test_a_folder_is_chosen_and_given_on(desktop: Desktop, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
@@ -114,3 +123,7 @@ async def test_a_folder_is_set_up_on_the_users_word(desktop: Desktop, dialogs: S
     (base,) = await emission(view.base_chosen, _button(view, "setUpBaseButton").click)
     assert isinstance(base, KnowledgeBase)
     assert (tmp_path / "wiki").is_dir()
+
+
+def _suggestions(view: WelcomeView) -> list[QAbstractButton]:
+    return [button for button in view.findChildren(QAbstractButton, "suggestionButton") if not button.isHidden()]

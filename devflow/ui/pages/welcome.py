@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from devflow.domain.conversation import OFFLINE, ModelChoice
 from devflow.domain.knowledge_base import KnowledgeBase
@@ -37,6 +38,7 @@ class WelcomeView(QScrollArea):
         self.setObjectName("welcomePage")
         self._ctx = ctx
         self._found: tuple[Found, ...] = ()
+        self._loading = False
         self._column = self._frame()
         t = ctx.t
         self._column.addWidget(Label(t("Start with a question"), "display"))
@@ -143,7 +145,7 @@ class WelcomeView(QScrollArea):
     # what is set up
 
     async def _read(self) -> None:
-        loaded = await self._ctx.services.samples.state()
+        loaded = await self._ctx.services.samples.state() and not self._loading
         offline = (await self._ctx.services.models.main_choice()) == OFFLINE
         base = await self._ctx.services.bases.current()
         self._show_sentence(offline)
@@ -224,7 +226,17 @@ class WelcomeView(QScrollArea):
             self.ask.emit(button.text())
 
     def _load_samples(self) -> None:
-        self._ctx.tasks.launch(load_samples(self._ctx), what="load the samples")
+        self._ctx.tasks.launch(self._load(), what="load the samples")
+
+    async def _load(self) -> None:
+        """Questions are suggested when the wiki is there, too: one asked before that would be left behind for it."""
+        self._loading = True
+        try:
+            await load_samples(self._ctx)
+        finally:
+            self._loading = False
+            if isValid(self):
+                self.refresh()
 
     def _remove_samples(self) -> None:
         self._ctx.tasks.launch(remove_samples(self._ctx), what="remove the samples")

@@ -209,6 +209,7 @@ async def test_a_knowledge_base_is_chosen_by_its_name(open_chat: OpenChat, tmp_p
     async with open_chat() as chat:
         await open_base(chat, write(tmp_path / "writing", ARTICLES))
         await open_base(chat, write(tmp_path / "cats", {"wiki/cats.md": "# Cats"}))
+        await eventually(lambda: len(picker(chat).bases) == 2)
         await typed(chat, "/kb ")
         assert set(offered(chat)) == {"cats", "writing", "No knowledge base"}
         assert chosen(chat) == "cats"

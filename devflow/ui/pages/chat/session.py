@@ -108,8 +108,11 @@ class ChatSession(QObject):
         A conversation without a message simply changes its mind.
         """
         bases, conversations = self._ctx.services.bases, self._ctx.services.conversations
+        spoken = bool(self.turns)
         await bases.use(base.id if base is not None else None)
         id = base.id if base is not None else None
+        if self.turns and not spoken:
+            return  # a message was sent meanwhile: its conversation stays open, with the base it was begun with
         if self.turns:
             newest = await conversations.newest_of(id)
             if newest is not None:
@@ -128,7 +131,10 @@ class ChatSession(QObject):
 
     async def _go_on_in(self, base: KnowledgeBase | None) -> None:
         """In its newest conversation; but words that were begun without a message stay, and go with it."""
+        spoken = bool(self.turns)
         newest = await self._ctx.services.conversations.newest_of(base.id if base is not None else None)
+        if self.turns and not spoken:
+            return
         typed = self._draft or (self.conversation.draft.text if self.conversation else "")
         if newest is None or (not self.turns and typed.strip()):
             await self.take_base(base)
