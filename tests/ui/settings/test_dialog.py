@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QSpinBox, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QSpinBox, QWidget
 
 from devflow.app.paths import AppPaths
 from devflow.domain.config import KnowledgeConfig
@@ -111,6 +111,20 @@ async def test_the_theme_is_changed_at_once_and_kept(start: Start) -> None:
         async with settings(person, "Appearance") as dialog:
             await person.until(lambda: dialog.choice("themePicker") == "Dark", "the stored choice")
     theme.set_mode(ThemeMode.LIGHT)
+
+
+async def test_a_choice_is_not_replaced_by_what_was_stored_before_it(start: Start) -> None:
+    async with start() as person, settings(person, "Appearance") as dialog:
+        await dialog.chooses("themePicker", "Dark")
+        await person.until(lambda: person.desktop.window.ctx.theme.mode is ThemeMode.DARK, "Dark")
+        box = hands.find("themePicker")
+        assert isinstance(box, QComboBox)
+        shown: list[str] = []
+        box.currentTextChanged.connect(shown.append)
+        person.desktop.window.events.settings_changed.emit(frozenset({"appearance"}))  # a reading is under way
+        await dialog.chooses("themePicker", "Light")
+        await person.until(lambda: person.desktop.window.ctx.theme.mode is ThemeMode.LIGHT, "Light")
+        assert shown == ["Light"]
 
 
 async def test_the_language_is_changed_at_once_and_nothing_typed_is_lost(start: Start) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.page import SettingsPage
@@ -42,6 +43,7 @@ class AppearancePage(SettingsPage):
         self.language.setCurrentIndex(-1)
         self.theme.activated.connect(self._theme_chosen)
         self.language.activated.connect(self._language_chosen)
+        self._storing = 0
         self._reread = Refresher(ctx.tasks, self._read, "read the appearance", self)
         ctx.events.settings_changed.connect(self._changed)
         self._reread.ask()
@@ -51,6 +53,8 @@ class AppearancePage(SettingsPage):
 
     async def _read(self) -> None:
         stored = await self._ctx.services.settings.get(GROUP)
+        if self._storing:
+            return  # older than what was chosen meanwhile; its own change is read when it is stored
         for box, name in ((self.theme, "theme"), (self.language, "language")):
             if not box.select_data(stored.get(name, SYSTEM)):
                 box.select_data(SYSTEM)
@@ -66,4 +70,13 @@ class AppearancePage(SettingsPage):
         self._store({"language": self.language.currentData()})
 
     def _store(self, fields: Mapping[str, Any]) -> None:
-        self._ctx.tasks.launch(self._ctx.services.settings.update(GROUP, **fields), what="save the appearance")
+        self._storing += 1
+        self._ctx.tasks.launch(self._save(fields), what="save the appearance")
+
+    async def _save(self, fields: Mapping[str, Any]) -> None:
+        try:
+            await self._ctx.services.settings.update(GROUP, **fields)
+        finally:
+            self._storing -= 1
+            if isValid(self):
+                self._reread.ask()
