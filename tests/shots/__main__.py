@@ -39,7 +39,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="dev.py shots")
     parser.add_argument("--scenes", nargs="+", default=[], help="only the scenes of these names")
-    parser.add_argument("--once", action="store_true", help="100 % only")
+    parser.add_argument("--once", action="store_true", help="100 %% only")
     parser.add_argument("--take", choices=("1", "2"), help=argparse.SUPPRESS)
     return parser.parse_args()
 
