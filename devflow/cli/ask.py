@@ -7,12 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from devflow.cli import question
 from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Parser, WrongUsage
-from devflow.cli.streams import OutputFailed, read_stdin
+from devflow.cli.streams import OutputFailed
 from devflow.domain.citations import cited_numbers
-from devflow.domain.conversation import MESSAGE_MAX, OFFLINE, ModelChoice, Origin, Role
-from devflow.domain.errors import InvalidInput, Refused, UserFacing
+from devflow.domain.conversation import OFFLINE, ModelChoice, Origin, Role
+from devflow.domain.errors import Refused, UserFacing
 from devflow.domain.events import (
     CallsChanged,
     Event,
@@ -55,7 +56,7 @@ HINTS = {"output_limit": GO_ON, "step_limit": GO_ON, "repeated_calls": GO_ON}
 
 
 def add(parser: Parser) -> None:
-    parser.add_argument("message", metavar="MESSAGE", nargs="?", help="the question; - reads it from standard input")
+    question.add(parser)
     parser.add_argument(
         "--workspace", metavar="DIR", help="the project folder: its entries hold, its files can be read"
     )
@@ -75,7 +76,8 @@ def add(parser: Parser) -> None:
 async def _run(core: Core, args: Namespace, output: Output) -> int:
     from devflow.agent.starting import checked_text  # not at the top: `--help` needs no database
 
-    message = checked_text(_message(args))
+    asked = await question.asked(core, args)
+    message = checked_text(asked.text)
     if args.skill == "":
         raise WrongUsage(N_("The skill has no name."), N_("`devflow skills list` shows those there are."))
     choice = await _choice(core, args.provider, args.model)
@@ -105,7 +107,7 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
     failure = _failure(run)
     if failure is not None and not await _has_answered(core, run):
         raise failure
-    report = await _report(core, run)
+    report = {**await _report(core, run), "template": asked.template_json}
     if output.json:
         problem = output.described(failure) if failure is not None else None
         events = [_event(event) for event in told if type(event) in EVENTS]
@@ -120,17 +122,6 @@ async def _run(core: Core, args: Namespace, output: Output) -> int:
 
 
 # what is asked ------------------------------------------------------------------------------------------------------
-
-
-def _message(args: Namespace) -> str:
-    if args.message is None:
-        raise WrongUsage(N_("There is no question."), N_("Give it as MESSAGE, or as - on standard input."))
-    if args.message != "-":
-        return str(args.message)
-    try:
-        return read_stdin(4 * MESSAGE_MAX + 3, "message").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput("message", N_("Standard input is not UTF-8 text."), N_("Convert it first.")) from None
 
 
 async def _choice(core: Core, provider: str | None, model: str | None) -> ModelChoice | None:

@@ -9,7 +9,9 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from devflow.domain import placeholders
+from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge import Entry, Kind
+from devflow.mcp_server.calls import sentences
 from devflow.mcp_server.room import Room
 
 OFFERED_MAX = 500
@@ -34,14 +36,14 @@ async def listed(room: Room) -> types.ListPromptsResult:
 
 
 async def filled(room: Room, name: str, values: Mapping[str, str]) -> types.GetPromptResult:
-    """Raises MCPError for an unknown prompt, and where a variable has no value."""
+    """Raises MCPError for an unknown prompt, and where the values are not those of its variables."""
     entry = (await _templates(room)).get(name)
     if entry is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {name[:100]!r}.")
-    wanted = placeholders.names(entry.content)
-    if lacking := [variable for variable in wanted if variable not in values]:
-        raise MCPError(types.INVALID_PARAMS, f"The prompt {name!r} needs {', '.join(lacking)}.")
-    text = placeholders.filled(entry.content, values)
+    try:
+        text = placeholders.filled(entry.content, values)
+    except UserFacing as problem:
+        raise MCPError(types.INVALID_PARAMS, " ".join(sentences(problem))) from problem
     message = types.PromptMessage(role="user", content=types.TextContent(text=text))
     return types.GetPromptResult(description=entry.title, messages=[message])
 

@@ -11,11 +11,11 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
-from devflow.domain import config, fences
+from devflow.domain import config, fences, placeholders
 from devflow.domain.conversation import Conversation, Role
 from devflow.domain.errors import DatabaseProblem
 from devflow.domain.events import Hub, LibrarySearchDone
-from devflow.domain.knowledge import Status
+from devflow.domain.knowledge import Entry, Kind, Status
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, Lookup, LookupFailed, NothingFound, NotUsed
@@ -127,7 +127,8 @@ class Lookups:
                     return relevant_entries(session, state.question, project_id=project_id, limit=TOP)
                 return relevant_by_meaning(session, state.question, meaning, project_id=project_id, limit=TOP)
 
-            return (await self._db.read(work)).hits
+            hits = (await self._db.read(work)).hits
+            return tuple(hit for hit in hits if not _is_asked_with(hit.entry, state.question))
         except Exception as error:  # whatever goes wrong in a search, the answer is more important
             log.warning("the library's lookup failed; the turn goes on without it", exc_info=True)
             return LookupFailed(f"{type(error).__name__}: {error}")
@@ -202,6 +203,11 @@ def _state(session: Session, run_id: str) -> _State:
         phase=phase,
         stale=receipt is None or receipt.seq < newest,
     )
+
+
+def _is_asked_with(entry: Entry, question: str) -> bool:
+    """Whether the question is that template, filled in: it would only be told once more, with its variables open."""
+    return entry.kind is Kind.PROMPT_TEMPLATE and placeholders.may_have_made(entry.content, question)
 
 
 def _asked(state: _State, window: int | None) -> Asked:

@@ -93,8 +93,10 @@ async def test_prompt_templates_are_prompts_with_their_variables(home: Path, lib
         assert filled[0].content.text == (  # type: ignore[union-attr]
             "Review a.py {{what}} for locks. Name a.py {{what}} again; leave {this} and {{}} alone."
         )
-        with pytest.raises(Exception, match=r"The prompt 'review-a-change' needs what\."):
+        with pytest.raises(Exception, match=r"The template needs a value for what\. Its variables: file, what\."):
             await tool.client.get_prompt("review-a-change", {"file": "a.py"})
+        with pytest.raises(Exception, match=r"The template has no variable where\."):
+            await tool.client.get_prompt("review-a-change", {"file": "a.py", "what": "locks", "where": "here"})
         with pytest.raises(Exception, match=r"There is no prompt 'unpublished'\."):
             await tool.client.get_prompt("unpublished")
 

@@ -1,8 +1,7 @@
-"""Rights of other programs, their names, and the variables of prompt templates."""
+"""Rights of other programs, and their names."""
 
 import pytest
 
-from devflow.domain.placeholders import filled, names
 from devflow.domain.rights import CLIENT_MAX, Right, RightMissing, Visitor, client_name
 
 
@@ -32,22 +31,3 @@ def test_a_missing_right_is_named_with_what_is_allowed_and_what_to_do() -> None:
 )
 def test_a_clients_name_is_one_short_line_of_printable_characters(given: str, shown: str) -> None:
     assert client_name(given) == shown
-
-
-@pytest.mark.parametrize(
-    "text,found",
-    [
-        ("{{a}} {{ b_2 }} {{a}}", ("a", "b_2")),
-        ("{a} {{}} {{ }} {{1a}} {{a-b}} {{a b}} {{{c}}}", ("c",)),
-        ("{{文件}}", ("文件",)),
-        ("{{a\n}}", ()),
-        ("{{" + "x" * 65 + "}}", ()),
-        ("no variables", ()),
-    ],
-)
-def test_variables_are_named_in_two_braces(text: str, found: tuple[str, ...]) -> None:
-    assert names(text) == found
-
-
-def test_values_are_not_looked_into_and_what_has_none_stays() -> None:
-    assert filled("{{a}}, {{ b }}, {{c}}", {"a": "{{b}}", "b": r"\1"}) == r"{{b}}, \1, {{c}}"
