@@ -59,7 +59,7 @@ LIBRARIES_OF_A_WINDOW = {
     "libxcb-keysyms.so.1": "libxcb-keysyms1",
 }
 LIBRARIES_OF_THE_MODEL = {"libgomp.so.1": "libgomp1", "libstdc++.so.6": "libstdc++6"}
-PROGRAMS_OF_THE_TESTS = {"Xvfb": "xvfb", "xauth": "xauth"}
+PROGRAMS_OF_THE_TESTS = {"Xvfb": "xvfb", "xauth": "xauth", "make": "make", "zsh": "zsh", "fish": "fish"}
 FONT_FOLDER = Path("/usr/share/fonts")
 FONTS = {"a Chinese font": ("*CJK*", "fonts-noto-cjk")}
 
