@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import faulthandler
 import functools
 import ipaddress
 import logging
@@ -40,6 +41,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 TESTS = Path(__file__).parent
 ON_THE_QT_LOOP = (TESTS / "ui", TESTS / "e2e")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let a crash tell the stack of its own thread only: the others' are long, and a shortened log loses the one."""
+    assert sys.__stderr__ is not None
+    faulthandler.enable(file=os.dup(sys.__stderr__.fileno()), all_threads=False)
 
 
 def pytest_asyncio_loop_factories(

@@ -2,11 +2,16 @@
 
 pytest-qt lets Qt process its events after setup, call and teardown, when no asyncio loop runs. qasync's timers fire
 then too, and a task that is stepped finds no running loop.
+
+Blocking calls run in Python's threads, as in the application (`devflow/app/desktop_run.py`). qasync would start ten
+QThreads for every loop, so for every test, and a process that has ended many of those is known to crash later
+(qasync's issue 154).
 """
 
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from qasync import QEventLoop
@@ -18,6 +23,7 @@ class PatientLoop(QEventLoop):  # type: ignore[misc]
     def __init__(self, app: Any) -> None:
         self._waiting: list[asyncio.Handle] = []
         super().__init__(app)
+        self.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="devflow"))
 
     def run_forever(self) -> None:
         waiting, self._waiting = self._waiting, []
