@@ -83,10 +83,10 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
         return 1
     finally:
         ends.close()
-        garbage.close()
         sys.excepthook = sys.__excepthook__
         if desktop is not None:
             await desktop.close()
+        garbage.close()  # last: the store's thread is at work until then, and must find no QObject to collect
     return 0
 
 

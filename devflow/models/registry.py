@@ -135,8 +135,8 @@ class Models:
             if isinstance(stored, dict):
                 settings_table.put(unit, roles_of.GROUP, roles_of.without_provider(stored, id))
 
+        await self._keys.forget(id, _origin(config))  # first: no key may outlive what the human can see and remove
         await self._db.write(work)
-        await self._keys.forget(id, _origin(config))
 
     async def has_key(self, id: str) -> bool:
         config = await self.get(id)

@@ -66,6 +66,20 @@ async def test_each_role_has_its_own_model_or_the_main_one(models: Models) -> No
     assert await models.digest_choice() == ModelChoice(config.id, "m")
 
 
+async def test_a_provider_whose_key_cannot_be_forgotten_stays_so_that_no_key_is_left_that_nobody_sees(
+    models: Models, paths: AppPaths
+) -> None:
+    config = await models.add(draft(), "sk-secret")
+    kept = paths.keys.read_text()
+    paths.keys.write_text(kept[:-3])
+    with pytest.raises(UserFacing):
+        await models.remove(config.id)
+    assert await models.list() == (config,)
+    paths.keys.write_text(kept)
+    await models.remove(config.id)
+    assert (await models.list(), json.loads(paths.keys.read_text())) == ((), {})
+
+
 async def test_a_removed_provider_takes_its_roles_and_its_key_along(
     models: Models, keys: Keys, settings: Settings, paths: AppPaths
 ) -> None:
