@@ -23,8 +23,6 @@ APPEARANCE: Mapping[str, tuple[str, ...]] = {
     "language": ("system", "en", "zh_CN"),
 }
 KEYS = (*config.FIELDS, *APPEARANCE, *more_settings.KEYS)
-OWN = frozenset({"window", "home"})
-"""Groups that the program keeps for itself: geometry, the home's id."""
 TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
 
@@ -82,15 +80,14 @@ async def _set(core: Core, args: Namespace, output: Output) -> int:
 
 
 async def _everything(core: Core) -> dict[str, Any]:
-    found: dict[str, Any] = {config.KEY: asdict(await core.knowledge.knowledge_get_config())}
-    for group in await core.settings.groups():
-        if group not in found and group not in OWN:
-            found[group] = await core.settings.get(group)
-    found["appearance"] = {**{name: values[0] for name, values in APPEARANCE.items()}, **found.get("appearance", {})}
+    """Every setting by its group; what the window and the program remember for themselves is none."""
     more = await more_settings.values(core)
-    found["roles"] = {**found.get("roles", {}), **{name: more[key] for key, name in more_settings.ROLES.items()}}
-    found["network"] = {**found.get("network", {}), **{key: more[key] for key in more_settings.NETWORK}}
-    return found
+    appearance = await core.settings.get("appearance")
+    return {
+        config.KEY: asdict(await core.knowledge.knowledge_get_config()),
+        "appearance": {name: appearance.get(name, usual) for name, (usual, *_) in APPEARANCE.items()},
+        **{group: {name: more[key] for key, name in keys.items()} for group, keys in more_settings.GROUPS.items()},
+    }
 
 
 def _parsed(key: str, value: str) -> Any:

@@ -12,6 +12,7 @@ from devflow.cli.parser import Acts, Parser
 from devflow.cli.show import local
 from devflow.domain.errors import Refused
 from devflow.domain.messages import N_
+from devflow.knowledge.as_json import instant_json
 
 if TYPE_CHECKING:
     from devflow.app.core import Core
@@ -75,8 +76,8 @@ def _as_json(each: Conversation) -> dict[str, Any]:
         "project": each.project.name if each.project is not None else None,
         "kb_id": each.kb_id,
         "pinned": each.pinned,
-        "created_at": each.created_at.isoformat(),
-        "updated_at": each.updated_at.isoformat(),
+        "created_at": instant_json(each.created_at),
+        "updated_at": instant_json(each.updated_at),
     }
 
 
@@ -89,7 +90,7 @@ def _shared_json(shared: SharedConversation) -> dict[str, Any]:
             {
                 "role": each.role.value,
                 "text": each.text,
-                "at": each.at.isoformat(),
+                "at": instant_json(each.at),
                 "model": each.model or None,
                 "complete": not each.partial,
                 "calls": [{"tool": call.tool, "target": call.target, "state": call.state.value} for call in each.calls],

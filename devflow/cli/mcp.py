@@ -49,7 +49,8 @@ def _print(paths: AppPaths, args: Namespace, right: Right, output: Output) -> in
 
     made = invitation(paths).configuration(args.print_config, right, name=args.client)
     if output.json:
-        output.value({"client": args.print_config, "file": made.file, "text": made.text, "command": made.command})
+        command = made.command or None
+        output.value({"client": args.print_config, "file": made.file, "text": made.text, "command": command})
         return 0
     output.line(made.text)
     output.note(output.t("Paste it into {file}.", file=made.file))

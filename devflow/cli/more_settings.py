@@ -25,6 +25,13 @@ ORDERS = ("fused", "strict")
 DAILY_TEXTS = "daily_texts"
 """So many texts a day are sent to an embedding model; `none` is no limit."""
 KEYS = (*ROLES, *NETWORK, DAILY_CALLS, HYBRID_ORDER, DAILY_TEXTS)
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "roles": ROLES,
+    "network": {key: key for key in NETWORK},
+    "extraction": {DAILY_CALLS: DAILY_CALLS},
+    "embedding": {HYBRID_ORDER: HYBRID_ORDER, DAILY_TEXTS: DAILY_TEXTS},
+}
+"""How `config get` orders them: group → key here → name there."""
 MOST_CALLS = 100_000
 
 

@@ -39,7 +39,7 @@ async def _reembed(core: Core, args: Namespace, output: Output) -> int:
     progress: Progress = state.progress
     if output.json:
         numbers = {"total": progress.total, "ready": progress.ready, "failed": progress.failed}
-        output.value({"phase": state.phase.value, "model": state.model, **numbers})
+        output.value({"phase": state.phase.value, "model": state.model or None, **numbers})
     elif state.phase is Phase.OFF:
         output.line(t("Search by meaning is off."))
     else:
