@@ -32,6 +32,7 @@ from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.domain.messages import N_
 from devflow.domain.request import Injected, InjectedItem, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import Problem, Run, RunState
+from devflow.knowledge.as_json import item_match_json
 from devflow.retrieval.answers import named_pages
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ async def _report(core: Core, run: Run) -> dict[str, Any]:
             "output_tokens": _total([message.usage.output_tokens for message in answers if message.usage]),
         },
         "calls": [
-            {"tool": call.tool, "arguments": call.arguments, "state": call.state.value, "error": call.error}
+            {"tool": call.tool, "arguments": call.arguments, "state": call.state.value, "error": call.error or None}
             for message in answers
             for call in calls.get(message.id, ())
         ],
@@ -291,6 +292,7 @@ def _source(item: InjectedItem, cited: bool) -> dict[str, Any]:
         "version": item.version,
         "reason": item.reason,
         "score": item.score,
+        "match": item_match_json(item),
         "excerpt": item.excerpt,
         "cut": item.cut,
         "cited": cited,
@@ -305,6 +307,7 @@ def _page(item: InjectedItem, cited: bool) -> dict[str, Any]:
         "snippet": item.excerpt,
         "hit_reason": item.reason,
         "score": item.score,
+        "match": item_match_json(item),
         "cut": item.cut,
         "cited": cited,
     }

@@ -13,6 +13,7 @@ from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Acts, Parser
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.messages import N_
+from devflow.knowledge.as_json import instant_json
 
 if TYPE_CHECKING:
     from devflow.app.core import Core
@@ -66,8 +67,7 @@ async def _list(core: Core, args: Namespace, output: Output) -> int:
 
 async def _open(core: Core, args: Namespace, output: Output) -> int:
     base = await core.bases.open(args.folder)
-    await core.bases.use(base.id)
-    _show(output, base)
+    await _use_and_show(core, base, output)
     return 0
 
 
@@ -76,8 +76,7 @@ async def _init(core: Core, args: Namespace, output: Output) -> int:
 
     found = await asyncio.to_thread(survey, args.folder)  # before: what is written now needs no word
     base = await core.bases.initialise(args.folder, args.purpose, overwrite=args.overwrite)
-    await core.bases.use(base.id)
-    _show(output, base)
+    await _use_and_show(core, base, output)
     if found.counts:
         output.note(
             output.t(
@@ -89,9 +88,7 @@ async def _init(core: Core, args: Namespace, output: Output) -> int:
 
 
 async def _use(core: Core, args: Namespace, output: Output) -> int:
-    base = await _named(core, args.base)
-    await core.bases.use(base.id)
-    _show(output, base)
+    await _use_and_show(core, await _named(core, args.base), output)
     return 0
 
 
@@ -167,11 +164,13 @@ async def _named(core: Core, given: str) -> KnowledgeBase:
     return await core.bases.open(Path(given))
 
 
-def _show(output: Output, base: KnowledgeBase) -> None:
+async def _use_and_show(core: Core, base: KnowledgeBase, output: Output) -> None:
+    await core.bases.use(base.id)
+    used = await core.bases.get(base.id)
     if output.json:
-        output.value(_as_json(base))
+        output.value(_as_json(used))
     else:
-        output.line(f"{one_line(base.name)}  {one_line(base.path)}")
+        output.line(f"{one_line(used.name)}  {one_line(used.path)}")
 
 
 def _as_json(base: KnowledgeBase) -> dict[str, Any]:
@@ -179,8 +178,8 @@ def _as_json(base: KnowledgeBase) -> dict[str, Any]:
         "id": base.id,
         "name": base.name,
         "path": base.path,
-        "created_at": base.created_at.isoformat(),
-        "opened_at": base.opened_at.isoformat() if base.opened_at else None,
+        "created_at": instant_json(base.created_at),
+        "opened_at": instant_json(base.opened_at),
     }
 
 
@@ -195,6 +194,8 @@ def _page_as_json(page: PageRow) -> dict[str, Any]:
 
 
 def _hit_as_json(hit: PageHit) -> dict[str, Any]:
+    from devflow.knowledge.as_json import match_json
+
     return {
         "path": hit.path,
         "title": hit.title,
@@ -202,8 +203,9 @@ def _hit_as_json(hit: PageHit) -> dict[str, Any]:
         "mtime": _instant(hit.mtime),
         "hit_reason": hit.hit_reason.value,
         "score": hit.score,
+        "match": match_json(hit.hit_reason.value, hit.matched, [field for field, _ in hit.places], hit.places),
     }
 
 
-def _instant(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
+def _instant(seconds: float) -> str | None:
+    return instant_json(datetime.fromtimestamp(seconds, UTC))

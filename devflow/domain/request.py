@@ -18,7 +18,9 @@ class InjectedItem:
 
     `number` is its label there (`K1` belongs to the entry for the whole conversation; pages are numbered per turn);
     `score` is relative to the best hit (1.00); `reason` is a stable word (`like`, `term`, or a page's hit reason);
-    `size` is in characters; `excerpt` is exactly the text the model got; `cut` says that it was shortened.
+    `size` is in characters; `excerpt` is exactly the text the model got; `cut` says that it was shortened. `matched`:
+    the question's terms that stand in it; `places` says which stand in each of its fields. `similarity`: how near it is
+    in meaning, as a search says it (0.3 at the floor), None where only keywords were asked.
     """
 
     source: str  # "entry" or "page"
@@ -33,6 +35,8 @@ class InjectedItem:
     version: int = 0
     cut: bool = False
     matched: tuple[str, ...] = ()
+    places: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

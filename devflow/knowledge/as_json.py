@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from devflow.domain.knowledge import Entry, TimelineEvent
+from devflow.domain.request import InjectedItem
 
 if TYPE_CHECKING:  # a server that starts quickly loads no database for a shape
     from devflow.knowledge.queries import Stats
@@ -37,14 +39,35 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 def hit_json(hit: Hit) -> dict[str, Any]:
     """The entry's fields plus `score` (1.0 is the best hit's) and `match` (why it was found)."""
-    match: dict[str, Any] = {
-        "tier": hit.match.tier,
-        "terms": list(hit.match.terms),
-        "fields": list(hit.match.fields),
-        "places": {field: list(terms) for field, terms in hit.match.places},
-        "similarity": None if hit.match.similarity is None else round(hit.match.similarity, 3),
+    match = hit.match
+    return {
+        **entry_json(hit.entry),
+        "score": round(hit.score, 4),
+        "match": match_json(match.tier, match.terms, match.fields, match.places, match.similarity),
     }
-    return {**entry_json(hit.entry), "score": round(hit.score, 4), "match": match}
+
+
+def item_match_json(item: InjectedItem) -> dict[str, Any]:
+    """Why an entry or a page was put into a prompt, in the shape that a search has."""
+    fields = [field for field, _ in item.places]
+    return match_json(item.reason, item.matched, fields, item.places, item.similarity)
+
+
+def match_json(
+    tier: str,
+    terms: Iterable[str],
+    fields: Iterable[str],
+    places: Iterable[tuple[str, Iterable[str]]],
+    similarity: float | None = None,
+) -> dict[str, Any]:
+    """Why something was found. `tier`: `like`, `term` or `meaning` of an entry; of a page its hit reason."""
+    return {
+        "tier": tier,
+        "terms": list(terms),
+        "fields": list(fields),
+        "places": {field: list(there) for field, there in places},
+        "similarity": None if similarity is None else round(similarity, 3),
+    }
 
 
 def event_json(event: TimelineEvent) -> dict[str, Any]:

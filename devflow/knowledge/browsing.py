@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from devflow.domain.errors import Refused
 from devflow.domain.knowledge import Entry, EventKind, Status
 from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, require_human
-from devflow.retrieval.entries import matching_ids
-from devflow.retrieval.hybrid import ids_by_meaning
+from devflow.retrieval.entries import SCAN_CAP, found_ids
+from devflow.retrieval.hits import FoundIds
+from devflow.retrieval.hybrid import found_by_meaning
 from devflow.retrieval.meaning import Meaning
 from devflow.store import entries, entry_links, entry_lists, timeline
 from devflow.store.database import Session, Unit
@@ -20,20 +24,27 @@ REASONING = N_("Giving a reason is a human act.")
 
 
 def order(
-    session: Session, filters: Filters, sort: str, query: str = "", meaning: Meaning | None = None
-) -> tuple[str, ...]:
+    session: Session,
+    filters: Filters,
+    sort: str,
+    query: str = "",
+    meaning: Meaning | None = None,
+    *,
+    scan_cap: int = SCAN_CAP,
+    contained: Sequence[str] | None = None,
+) -> FoundIds:
     """The ids of all entries that the filters show, in order; with a query, of those that a search over the very same
-    filters finds (KP-4)."""
+    filters finds (KP-4). `contained`: the whole LIKE tier, where somebody went through it to its end."""
     if not query.strip():
-        return tuple(entry_lists.ordered_ids(session, filters, "updated" if sort == RELEVANCE else sort))
+        return FoundIds(tuple(entry_lists.ordered_ids(session, filters, "updated" if sort == RELEVANCE else sort)))
     if meaning is None:
-        found = matching_ids(session, query, filters)
+        found = found_ids(session, query, filters, scan_cap=scan_cap, contained=contained)
     else:
-        found = ids_by_meaning(session, query, meaning, filters)
+        found = found_by_meaning(session, query, meaning, filters, scan_cap=scan_cap, contained=contained)
     if sort == RELEVANCE:
-        return tuple(found)
-    wanted = frozenset(found)
-    return tuple(id for id in entry_lists.ordered_ids(session, filters, sort) if id in wanted)
+        return found
+    wanted = frozenset(found.ids)
+    return replace(found, ids=tuple(id for id in entry_lists.ordered_ids(session, filters, sort) if id in wanted))
 
 
 def conflicts(session: Session, id: str) -> tuple[Entry, ...]:

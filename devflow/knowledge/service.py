@@ -23,13 +23,15 @@ from devflow.domain.knowledge import (
 )
 from devflow.knowledge import browsing, queries, review, submit, undo
 from devflow.knowledge.acts import Actor, Done
+from devflow.knowledge.completing import all_containing
 from devflow.knowledge.configuring import Configuration
 from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.queries import EntryPage, Stats
 from devflow.knowledge.settings import Settings
 from devflow.knowledge.similar import similar
-from devflow.retrieval.entries import search_entries
-from devflow.retrieval.hits import Hit, SearchResult
+from devflow.retrieval.entries import SCAN_CAP, search_entries
+from devflow.retrieval.explain import explain
+from devflow.retrieval.hits import FoundIds, Hit, Match, SearchResult
 from devflow.retrieval.hybrid import search_by_meaning
 from devflow.retrieval.meaning import Meaning
 from devflow.retrieval.similar import similar_entries
@@ -44,8 +46,10 @@ __all__ = [
     "EntryPage",
     "Facets",
     "Filters",
+    "FoundIds",
     "Hit",
     "Knowledge",
+    "Match",
     "SearchResult",
     "Stats",
 ]
@@ -56,7 +60,8 @@ SEARCH_MAX = 50
 class Knowledge:
     """`agent_child`: this process was started by the agent's `run_command`, so human acts are refused here.
 
-    `embeddings` make searches go by meaning too, where that is switched on.
+    `embeddings` make searches go by meaning too, where that is switched on. `scan_cap`: so many texts are read for a
+    search that the index cannot narrow.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class Knowledge:
         self._db = db
         self._embeddings = embeddings
         self._agent_child = agent_child
+        self.scan_cap = SCAN_CAP
         self._config = Configuration(settings, agent_child=agent_child)
 
     # reading -------------------------------------------------------------------------------------------------------
@@ -168,8 +174,25 @@ class Knowledge:
 
         Orders: those of `knowledge_list`, and `relevance`.
         """
+        return (await self.knowledge_found(filters, sort=sort, query=query)).ids
+
+    async def knowledge_found(
+        self, filters: Filters, *, sort: str = "updated", query: str = "", whole: bool = False
+    ) -> FoundIds:
+        """`knowledge_order`, and whether that is all. `whole`: go on beyond the cap on work, in short readings."""
+        contained = await all_containing(self._db, query, filters) if whole and query.strip() else None
         meaning = await self._meaning(query)
-        return await self._db.read(lambda session: browsing.order(session, filters, sort, query, meaning))
+        cap = self.scan_cap
+
+        def work(session: Session) -> FoundIds:
+            return browsing.order(session, filters, sort, query, meaning, scan_cap=cap, contained=contained)
+
+        return await self._db.read(work)
+
+    async def knowledge_why(self, query: str, ids: Collection[str]) -> Mapping[str, Match]:
+        """Why a search for `query` finds each of these entries ("Why this?"); nothing without a query."""
+        meaning = await self._meaning(query)
+        return await self._db.read(lambda session: explain(session, query, ids, meaning))
 
     async def knowledge_entries(self, ids: Collection[str]) -> tuple[Entry, ...]:
         """Those of the entries that exist, in the order asked for."""

@@ -21,13 +21,16 @@ TAGS_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A relevant entry, with the number it has in the conversation. `score` is relative to the best (1.00)."""
+    """A relevant entry, with the number it has in the conversation. `score` is relative to the best (1.00); the rest is
+    why it was found."""
 
     entry: Entry
     number: int
     score: float
     reason: str
     matched: tuple[str, ...] = ()
+    places: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    similarity: float | None = None
 
     @property
     def label(self) -> str:
@@ -161,4 +164,6 @@ def _item(found: Found, text: str, *, cut: bool) -> InjectedItem:
         version=entry.version,
         cut=cut,
         matched=found.matched,
+        places=found.places,
+        similarity=None if found.similarity is None else round(found.similarity, 3),
     )

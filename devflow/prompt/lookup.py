@@ -168,9 +168,7 @@ class Lookups:
         live = [hit for hit in hits if hit.entry.id in now and now[hit.entry.id].status is Status.PUBLISHED]
         ids = [hit.entry.id for hit in live]
         numbers = receipts.number_entries(unit, state.conversation.id, ids)
-        found = [
-            Found(now[hit.entry.id], numbers[hit.entry.id], hit.score, hit.match.tier, hit.match.terms) for hit in live
-        ]
+        found = [_found(hit, now[hit.entry.id], numbers[hit.entry.id]) for hit in live]
         if any(nonce in each.entry.content for each in found):
             nonce = fences.new_nonce(each.entry.content for each in found)
         if not found:
@@ -203,6 +201,11 @@ def _state(session: Session, run_id: str) -> _State:
         phase=phase,
         stale=receipt is None or receipt.seq < newest,
     )
+
+
+def _found(hit: Hit, entry: Entry, number: int) -> Found:
+    match = hit.match
+    return Found(entry, number, hit.score, match.tier, match.terms, match.places, match.similarity)
 
 
 def _is_asked_with(entry: Entry, question: str) -> bool:

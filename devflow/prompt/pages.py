@@ -133,6 +133,7 @@ def _item(number: int, hit: PageHit) -> InjectedItem:
         size=len(hit.snippet),
         cut=hit.cut,
         matched=hit.matched,
+        places=hit.places,
     )
 
 

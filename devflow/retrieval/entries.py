@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from devflow.domain.knowledge import Entry
 from devflow.retrieval import ranking
 from devflow.retrieval.greetings import is_greeting
-from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult, Tier
+from devflow.retrieval.hits import NOTHING, FoundIds, Hit, Match, SearchResult, Tier
 from devflow.retrieval.query import Query, parse
 from devflow.retrieval.ranking import Ranked, Weighed, fields_of
 from devflow.retrieval.relevance import asked, is_about
@@ -68,13 +68,31 @@ def matching_ids(
     session: Session, query: str, filters: Filters | None = None, *, scan_cap: int = SCAN_CAP
 ) -> tuple[str, ...]:
     """The ids of all entries that `search_entries` finds, in its order; nothing is loaded. For a list that scrolls."""
+    return found_ids(session, query, filters, scan_cap=scan_cap).ids
+
+
+def found_ids(
+    session: Session,
+    query: str,
+    filters: Filters | None = None,
+    *,
+    scan_cap: int = SCAN_CAP,
+    contained: Sequence[str] | None = None,
+) -> FoundIds:
+    """`matching_ids`, and whether that is all. `contained`: the whole LIKE tier, where somebody has gone through it to
+    its end; then nothing is capped."""
     if not query.strip():
-        return ()
+        return FoundIds()
     parsed = parse(query)
     scope = Scope.of(filters or Filters())
-    like = search_lookup.containing(session, parsed.needle, scope, scan_cap, scan_cap).ids
-    ranked = ranking.rank(session, parsed, ranking.weigh(session, parsed), scope, scan_cap)
-    return tuple(dict.fromkeys((*like, *(found.id for found in ranked))))
+    capped = False
+    if contained is None:
+        like = search_lookup.containing(session, parsed.needle, scope, scan_cap, scan_cap)
+        contained, capped = like.ids, like.partial or len(like.ids) >= scan_cap
+    most = scan_cap if capped else max(search_lookup.size(session), scan_cap)
+    ranked = ranking.rank(session, parsed, ranking.weigh(session, parsed), scope, most)
+    ids = tuple(dict.fromkeys((*contained, *(found.id for found in ranked))))
+    return FoundIds(ids, capped, search_lookup.is_filling(session))
 
 
 def relevant_entries(session: Session, message: str, *, project_id: str | None, limit: int = 3) -> SearchResult:

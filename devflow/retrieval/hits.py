@@ -54,3 +54,17 @@ class SearchResult:
 
 
 NOTHING = SearchResult((), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundIds:
+    """The ids of what a search finds, best first. `capped`: a cap on work was met, so there may be more; `filling`: the
+    index is being made anew, and what is not in it yet is not found."""
+
+    ids: tuple[str, ...] = ()
+    capped: bool = False
+    filling: bool = False
+
+    @property
+    def partial(self) -> bool:
+        return self.capped or self.filling

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from devflow.domain.knowledge import Entry
 from devflow.retrieval import ranking
-from devflow.retrieval.entries import BELOW_LIKE, SCAN_CAP, like_match, matching_ids, term_match
+from devflow.retrieval.entries import BELOW_LIKE, SCAN_CAP, found_ids, like_match, term_match
 from devflow.retrieval.greetings import is_greeting
-from devflow.retrieval.hits import NOTHING, Hit, Match, SearchResult
+from devflow.retrieval.hits import NOTHING, FoundIds, Hit, Match, SearchResult
 from devflow.retrieval.meaning import FLOOR, Meaning
 from devflow.retrieval.query import Query, parse
 from devflow.retrieval.ranking import Ranked, Weighed, fields_of
@@ -80,6 +80,11 @@ def search_by_meaning(
     rest = [found for found in fused if found.id not in contained]
     page = [*((id, 1.0) for id in like.ids), *_relative(rest, BELOW_LIKE if like.ids else 1.0)][offset:wanted]
     loaded = {entry.id: entry for entry in rows.get_many(session, [id for id, _ in page])}
+    unknown = [id for id, _ in page if id not in known]  # they contain the query, and mean something else
+    known |= {
+        id: Fused(id, 0.0, 0.0, similarity, False)
+        for id, similarity in meaning.index.similarities(session, meaning.vector, meaning.lines, unknown).items()
+    }
     hits = tuple(
         Hit(loaded[id], score, _match(parsed, weighed, loaded[id], known.get(id), id in contained))
         for id, score in page
@@ -93,13 +98,30 @@ def ids_by_meaning(
     session: Session, query: str, meaning: Meaning, filters: Filters | None = None, *, scan_cap: int = SCAN_CAP
 ) -> tuple[str, ...]:
     """The ids of all entries that `search_by_meaning` finds, in its order; nothing is loaded."""
+    return found_by_meaning(session, query, meaning, filters, scan_cap=scan_cap).ids
+
+
+def found_by_meaning(
+    session: Session,
+    query: str,
+    meaning: Meaning,
+    filters: Filters | None = None,
+    *,
+    scan_cap: int = SCAN_CAP,
+    contained: Sequence[str] | None = None,
+) -> FoundIds:
+    """`ids_by_meaning`, and whether that is all; as `found_ids`."""
     if not query.strip():
-        return ()
+        return FoundIds()
     parsed, scope = parse(query), Scope.of(filters or Filters())
-    like = search_lookup.containing(session, parsed.needle, scope, scan_cap, scan_cap).ids
+    capped = False
+    if contained is None:
+        like = search_lookup.containing(session, parsed.needle, scope, scan_cap, scan_cap)
+        contained, capped = like.ids, like.partial or len(like.ids) >= scan_cap
     fused = _fused(session, parsed, ranking.weigh(session, parsed), meaning, scope, DEPTH)
-    by_terms = matching_ids(session, query, filters, scan_cap=scan_cap)
-    return tuple(dict.fromkeys((*like, *(found.id for found in fused), *by_terms)))
+    by_terms = found_ids(session, query, filters, scan_cap=scan_cap, contained=contained)
+    ids = tuple(dict.fromkeys((*contained, *(found.id for found in fused), *by_terms.ids)))
+    return FoundIds(ids, capped, by_terms.filling)
 
 
 def relevant_by_meaning(

@@ -62,7 +62,8 @@ _ORDER = {reason: place for place, reason in enumerate(HitReason)}
 @dataclass(frozen=True, slots=True)
 class PageHit:
     """A page for a question. `path` is relative to the knowledge base; `mtime` is in seconds since the epoch; `score`
-    is relative to the best (1.00); `matched` are terms of the question that stand in it."""
+    is relative to the best (1.00); `matched` are terms of the question that stand in it, `places` says which of them
+    stand in its `title`, its file's `name` and its `content`."""
 
     path: str
     title: str
@@ -72,6 +73,7 @@ class PageHit:
     score: float
     matched: tuple[str, ...] = ()
     cut: bool = False
+    places: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +119,14 @@ def search_knowledge_base(
 class RankedPages:
     """The pages for a question in their order, before it is known how much of each there is room for.
 
-    `found` has them without snippets; `contents` are their contents, `words` what their snippets are chosen by.
+    `found` has them without snippets; `contents` are their contents, `words` what their snippets are chosen by, `terms`
+    those of the words that tell why a page was found.
     """
 
     found: PageSearch
     contents: Mapping[str, str]
     words: tuple[str, ...]
+    terms: tuple[str, ...]
 
     def shown(self, snippet_max_chars: int, total_budget_chars: int) -> PageSearch:
         """As many of them as there is room for, each with the part of it that matters. Costs no second search."""
@@ -148,7 +152,7 @@ def rank_pages(
         skipped=tuple(dict.fromkeys((*closed, *(page.path for page in progress.skipped)))),
         pending=progress.pending,
     )
-    return RankedPages(search, index.contents(hit.path for hit in hits), asked.words)
+    return RankedPages(search, index.contents(hit.path for hit in hits), asked.words, asked.telling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,11 @@ class _Asked:
     @property
     def words(self) -> tuple[str, ...]:
         return tuple(each.term.text for each in self.weighed)
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Without pairs of Han that reach from one word into the next."""
+        return tuple(each.term.text for each in self.weighed if not each.is_seam)
 
     @property
     def weight(self) -> float:
@@ -315,7 +324,15 @@ def _with_snippets(ranked: RankedPages, snippet_max: int, budget: int) -> tuple[
         starts = hit.hit_reason in (HitReason.TITLE, HitReason.FILENAME)
         snippet = best_passages(content, () if starts else words, room, centred=True) if room > 0 else ""
         left -= len(snippet)
-        folded = _folded(content)
-        matched = tuple(word for word in words if word in folded)
-        out.append(replace(hit, snippet=snippet, matched=matched, cut=snippet != content))
+        places = _places(hit, content, ranked.terms)
+        there = {term for _, terms in places for term in terms}
+        matched = tuple(term for term in ranked.terms if term in there)
+        out.append(replace(hit, snippet=snippet, matched=matched, cut=snippet != content, places=places))
     return tuple(out)
+
+
+def _places(hit: PageHit, content: str, terms: Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Which of the terms stand in the title, the file's name and the content."""
+    fields = (("title", fold(hit.title)), ("name", fold(layout.stem(hit.path))), ("content", _folded(content)))
+    found = ((name, tuple(term for term in terms if term in text)) for name, text in fields)
+    return tuple((name, there) for name, there in found if there)

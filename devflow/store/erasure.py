@@ -39,4 +39,4 @@ def _without(library: dict[str, Any], entry_id: str) -> dict[str, Any]:
 
 
 def _blanked(item: dict[str, Any]) -> dict[str, Any]:
-    return {**item, "title": "", "excerpt": "", "matched": [], "size": 0}
+    return {**item, "title": "", "excerpt": "", "matched": [], "places": [], "size": 0}

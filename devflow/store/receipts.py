@@ -135,8 +135,7 @@ def _from_json(raw: object) -> Lookup:
 def _lookup_of(raw: Any) -> Lookup:
     match raw["is"]:
         case "injected":
-            items = tuple(InjectedItem(**{**item, "matched": tuple(item["matched"])}) for item in raw["items"])
-            return Injected(raw["block"], items, tuple(raw["dropped"]))
+            return Injected(raw["block"], tuple(map(_item_of, raw["items"])), tuple(raw["dropped"]))
         case "nothing_found":
             return NothingFound(raw.get("block", ""))
         case "not_used":
@@ -145,6 +144,12 @@ def _lookup_of(raw: Any) -> Lookup:
             return LookupFailed(raw["message"])
         case unknown:
             raise ValueError(f"a receipt of an unknown kind: {unknown!r}")
+
+
+def _item_of(raw: Any) -> InjectedItem:
+    """Receipts of former versions have no `places`."""
+    places = tuple((field, tuple(terms)) for field, terms in raw.get("places", ()))
+    return InjectedItem(**{**raw, "matched": tuple(raw["matched"]), "places": places})
 
 
 def _to_receipt(row: ReceiptRow, feedback: Mapping[str, int]) -> Receipt:

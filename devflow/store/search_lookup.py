@@ -32,6 +32,7 @@ MAX_SIGNS = 6
 MANY = 1_500
 """What so many entries may contain is looked for by walking through the entries in order."""
 READ_AT_ONCE = 400
+_COLUMNS = "SELECT d.entry_id, d.reuse_count, instr(d.folded_title, ?) > 0 AS in_title FROM search_docs d WHERE 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,21 @@ def containing(session: Session, needle: Needle, scope: Scope, limit: int, cap: 
                 if len(found) == limit:
                     return Contained(tuple(found))
     return Contained(tuple(found))
+
+
+def may_contain(session: Session, needle: Needle, scope: Scope) -> tuple[tuple[str, bool], ...]:
+    """Every entry that may contain the folded query, in the contract's order: its id, and whether its title has it, so
+    that its content need not be read. Reads no content: `with_content` does, for as many as there is time for."""
+    narrowing = _narrowing(session, needle)
+    if narrowing is None:
+        return ()
+    found = _sorted(session, needle.folded, narrowing, scope)
+    return tuple((each.id, each.in_title) for each in found)
+
+
+def with_content(session: Session, needle: Needle, ids: Sequence[str]) -> frozenset[str]:
+    """Those of the entries whose content contains the folded query."""
+    return frozenset(id for id, content in _contents(session, ids).items() if needle.folded in fold(content))
 
 
 def is_filling(session: Session) -> bool:
@@ -223,28 +239,32 @@ def _candidates(
     What few entries may contain is taken from the index and sorted. What many contain is soon found by walking through
     the entries in that order; the titles, which come before the contents of the same reuse count, are asked apart.
     """
-    where, values = _conditions(scope)
-    columns = "SELECT d.entry_id, d.reuse_count, instr(d.folded_title, ?) > 0 AS in_title FROM search_docs d WHERE 1"
     if narrowing.count < MANY or limit > MANY // 4:
-        narrowed, more = narrowing.conditions()
-        statement = (  # `+`: sorted, not walked
-            f"{columns} {narrowed} {where} ORDER BY +d.reuse_count DESC, d.folded_title = ? DESC, in_title DESC, "
-            "d.updated_at DESC, d.entry_id"
-        )
-        yield from _batched(_stepping(session, statement, folded, *more, *values, folded), limit)
+        yield from _batched(_sorted(session, folded, narrowing, scope), limit)
         return
+    where, values = _conditions(scope)
     narrowed, more = narrowing.conditions("title")
     titled = (
-        f"{columns} {narrowed} {where} AND in_title ORDER BY +d.reuse_count DESC, d.folded_title = ? DESC, "
+        f"{_COLUMNS} {narrowed} {where} AND in_title ORDER BY +d.reuse_count DESC, d.folded_title = ? DESC, "
         "d.updated_at DESC, d.entry_id LIMIT ?"
     )
-    walked = f"{columns} {where} AND NOT in_title ORDER BY d.reuse_count DESC, d.updated_at DESC, d.entry_id"
+    walked = f"{_COLUMNS} {where} AND NOT in_title ORDER BY d.reuse_count DESC, d.updated_at DESC, d.entry_id"
     both = merge(
         _stepping(session, titled, folded, *more, *values, folded, limit),
         _stepping(session, walked, folded, *values),
         key=lambda each: (-each.reused, not each.in_title),
     )
     yield from _batched(both, limit)
+
+
+def _sorted(session: Session, folded: str, narrowing: _Narrowing, scope: Scope) -> Iterator[_Candidate]:
+    where, values = _conditions(scope)
+    narrowed, more = narrowing.conditions()
+    statement = (  # `+`: sorted, not walked
+        f"{_COLUMNS} {narrowed} {where} ORDER BY +d.reuse_count DESC, d.folded_title = ? DESC, in_title DESC, "
+        "d.updated_at DESC, d.entry_id"
+    )
+    return _stepping(session, statement, folded, *more, *values, folded)
 
 
 def _stepping(session: Session, statement: str, *values: Any) -> Iterator[_Candidate]:

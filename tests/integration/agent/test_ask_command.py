@@ -37,6 +37,9 @@ async def test_json_has_answer_sources_receipt_usage_and_events(bench: Bench, se
     assert told["answer"] == "Begin IMMEDIATE [K1]."
     (source,) = told["sources"]
     assert (source["id"], source["number"], source["cited"]) == (entry.id, "K1", True)
+    match = source["match"]
+    assert (match["tier"], match["fields"], match["similarity"]) == ("term", ["title", "content"], None)
+    assert {"sqlite", "write", "lock"} <= set(match["places"]["title"]) <= set(match["terms"])
     assert told["receipt"]["library"]["outcome"] == "injected"
     assert told["receipt"]["pages"] == {"outcome": "not_used", "why": "no_kb"}
     assert told["usage"] == {"input_tokens": 100, "output_tokens": 10}

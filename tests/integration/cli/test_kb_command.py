@@ -22,10 +22,17 @@ def test_a_folder_is_opened_searched_and_asked(run: Home, tmp_path: Path) -> Non
     pages = json.loads(run("kb", "pages", "--json").out)
     assert {"path", "title", "mtime", "size", "skipped"} == set(pages[0])
     (hit,) = json.loads(run("kb", "search", "一人公司", "--json").out)
-    assert set(hit) == {"path", "title", "snippet", "mtime", "hit_reason", "score"}
+    assert set(hit) == {"path", "title", "snippet", "mtime", "hit_reason", "score", "match"}
     assert (hit["path"], hit["hit_reason"]) == (OPENCLAW, "body")
+    assert hit["match"]["tier"] == "body"
+    assert hit["match"]["fields"] == ["content"]
+    assert hit["match"]["places"] == {"content": hit["match"]["terms"]}
+    assert set(hit["match"]["terms"]) <= {"一人", "人公", "公司"}
+    assert hit["match"]["terms"]
     told = json.loads(run("ask", "--kb", str(root), "--json", "多agent团队怎么分工").out)
     assert [(page["path"], page["cited"]) for page in told["pages"]] == [(OPENCLAW, True)]
+    assert told["pages"][0]["match"]["tier"] == told["pages"][0]["hit_reason"]
+    assert "agent" in told["pages"][0]["match"]["places"]["content"]
     assert [e["event"] for e in told["events"] if e["event"].startswith("knowledge_search")] == [
         "knowledge_search_start",
         "knowledge_search_done",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from devflow.domain.knowledge import Status
 from devflow.knowledge.as_json import hit_json
-from devflow.knowledge.service import Knowledge
+from devflow.knowledge.service import Knowledge, Match
 from devflow.retrieval.hybrid import fuse
 from devflow.retrieval.ranking import Ranked
 from devflow.retrieval.vectors import Near
@@ -76,12 +78,28 @@ async def test_a_list_shows_what_its_search_finds_by_meaning_too(bench: Bench) -
     assert page.total == 1
 
 
+async def test_a_row_of_that_list_says_the_same_reason_as_the_search(bench: Bench) -> None:
+    await a_library(bench)
+    await bench.publish("A key and its lock", "Lost keys are at the reception.")
+    await bench.embeddings.settled()
+    for query in ("锁", "write lock immediate", "in the ove", "lock"):
+        hits = (await bench.knowledge.knowledge_search(query, limit=50)).hits
+        why = await bench.knowledge.knowledge_why(query, [hit.entry.id for hit in hits])
+        assert hits
+        assert {hit.entry.id: _told(hit.match) for hit in hits} == {id: _told(match) for id, match in why.items()}
+
+
 async def test_switched_off_it_is_the_search_of_before(bench: Bench) -> None:
     await a_library(bench)
     plain = Knowledge(bench.library.db, bench.library.settings)
     await bench.knowledge.knowledge_change_config({"vector_enabled": False}, actor=USER)
     for query in ("锁", "write lock", "connection back", "oven"):
         assert (await bench.knowledge.knowledge_search(query)).hits == (await plain.knowledge_search(query)).hits
+
+
+def _told(match: Match) -> Match:
+    """As it is shown: a similarity that was found in another batch differs far behind the point."""
+    return replace(match, similarity=None if match.similarity is None else round(match.similarity, 3))
 
 
 RANKED = [Ranked("both", 2.0), Ranked("words", 6.0)]
