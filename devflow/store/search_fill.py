@@ -107,7 +107,7 @@ def take_away(unit: Unit) -> bool:
 
 def _put_aside(connection: Connection) -> None:
     """Give the index's tables other names, which costs nothing, however large they are."""
-    connection.exec_driver_sql("DROP TRIGGER IF EXISTS search_mirror")
+    search_index.drop_triggers(connection)
     connection.exec_driver_sql("DROP INDEX IF EXISTS search_order")
     known = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
     number = next(n for n in count() if not any(name.startswith(f"{ASIDE}{n}_") for name in known))

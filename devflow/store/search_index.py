@@ -1,16 +1,15 @@
 """The search index of the library: what only SQLite (FTS5) has. Every table and trigger here begins with `search_`.
 
-`search_docs` mirrors what a search filters and orders by (triggers keep it so), `search_sources` the text as it was
-indexed, `search_terms` the terms of each field, `search_signs` what stands beside words, `search_words` every whole
-word, and `search_word_grams` finds words by a part of them, however short. All of it is written in the transaction that
-writes the entry.
+`search_docs` mirrors what a search filters and orders by (triggers keep it so), `search_former` the text as it was
+indexed where the entry has another one by now (triggers note it, until the entry is indexed anew), `search_terms` the
+terms of each field, `search_signs` what stands beside words, `search_words` every whole word, and `search_word_grams`
+finds words by a part of them, however short. All of it is written in the transaction that writes the entry.
 """
 
 # ruff: noqa: S608 - only names and placeholders that stand in this module are put together; every value is bound
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -22,7 +21,7 @@ from devflow.domain.text import fold, sign_terms, terms, whole_words
 from devflow.store import tolerant
 from devflow.store.database import Unit
 
-VERSION = 3
+VERSION = 4
 """Raise it whenever folding or terms change: an index of another version is rebuilt, never mixed."""
 
 NAMES = (
@@ -30,12 +29,14 @@ NAMES = (
     "search_words",
     "search_terms",
     "search_signs",
+    "search_former",
     "search_sources",
     "search_docs",
     "search_missing",
     "search_state",
 )
-_SEPARATOR = "\x00"  # cannot stand in an entry
+"""`search_sources` was the index's until its version 3."""
+TRIGGERS = ("search_mirror", "search_changed", "search_deleted")
 _TABLES = (
     """
     CREATE TABLE search_docs (
@@ -51,7 +52,7 @@ _TABLES = (
         folded_tags TEXT NOT NULL
     )
     """,
-    "CREATE TABLE search_sources (doc INTEGER PRIMARY KEY, source BLOB NOT NULL)",
+    "CREATE TABLE search_former (doc INTEGER PRIMARY KEY, title TEXT NOT NULL, tags TEXT, content TEXT NOT NULL)",
     """
     CREATE VIRTUAL TABLE search_terms USING fts5(
         title, tags, content, content='', tokenize="ascii tokenchars '_+#.'"
@@ -73,6 +74,20 @@ _TABLES = (
             reuse_count = new.reuse_count, updated_at = new.updated_at WHERE entry_id = new.id;
     END
     """,
+    # A table without content must be told the very terms it holds, or it keeps them: so the text they are of.
+    """
+    CREATE TRIGGER search_changed BEFORE UPDATE OF title, tags, content ON entries
+    WHEN (old.title, old.tags, old.content) IS NOT (new.title, new.tags, new.content) BEGIN
+        INSERT OR IGNORE INTO search_former
+            SELECT doc, old.title, old.tags, old.content FROM search_docs WHERE entry_id = old.id;
+    END
+    """,
+    """
+    CREATE TRIGGER search_deleted BEFORE DELETE ON entries BEGIN
+        INSERT OR IGNORE INTO search_former
+            SELECT doc, old.title, old.tags, old.content FROM search_docs WHERE entry_id = old.id;
+    END
+    """,
     # the order of the LIKE tier, for what most entries contain
     "CREATE INDEX search_order ON search_docs (reuse_count DESC, updated_at DESC, entry_id)",
     # title > tags > content; mild, because a title is often the page's and shared by many entries
@@ -89,9 +104,14 @@ def create(connection: Connection) -> None:
 
 def drop(connection: Connection) -> None:
     """Remove the index, whichever of its parts exist."""
-    connection.exec_driver_sql("DROP TRIGGER IF EXISTS search_mirror")
+    drop_triggers(connection)
     for table in NAMES:
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}")
+
+
+def drop_triggers(connection: Connection) -> None:
+    for trigger in TRIGGERS:
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger}")
 
 
 def put(unit: Unit, id: str, title: str, content: str, tags: Iterable[str]) -> None:
@@ -171,13 +191,15 @@ def check(session: Session) -> list[str]:
         for statement, sentence in _CHECKS
         if (count := connection.exec_driver_sql(statement).scalar_one())
     ]
-    changed = 0
     joined = (
-        "SELECT e.title, e.content, e.tags, s.source FROM search_docs d "
-        "JOIN search_sources s ON s.doc = d.doc JOIN entries e ON e.id = d.entry_id"
+        "SELECT e.title, f.title, e.content, f.content, e.tags, f.tags FROM search_former f "
+        "JOIN search_docs d ON d.doc = f.doc JOIN entries e ON e.id = d.entry_id"
     )
-    for batch in _batches(connection, joined):
-        changed += sum(unpacked(source) != (title, _tags(tags), content) for title, content, tags, source in batch)
+    changed = sum(
+        (title, content, _tags(tags)) != (old_title, old_content, _tags(old_tags))
+        for batch in _batches(connection, joined)
+        for title, old_title, content, old_content, tags, old_tags in batch
+    )
     if changed:
         problems.append(f"{changed} entries were changed without their index.")
     return problems
@@ -215,7 +237,7 @@ _CHECKS = (
         "{count} index rows have no signs, or signs no row.",
     ),
     (
-        "SELECT 1 - count(*) FROM sqlite_master WHERE name = 'search_mirror'",
+        "SELECT 3 - count(*) FROM sqlite_master WHERE name IN ('search_mirror', 'search_changed', 'search_deleted')",
         "{count} triggers of the search index are missing.",
     ),
 )
@@ -224,16 +246,6 @@ _CHECKS = (
 def quoted(term: str) -> str:
     """A term as a string of FTS5's query language."""
     return '"' + term.replace('"', '""') + '"'
-
-
-def packed(title: str, tags: Iterable[str], content: str) -> bytes:
-    return zlib.compress(_SEPARATOR.join((title, "\n".join(tags), content)).encode(), 1)
-
-
-def unpacked(source: bytes) -> tuple[str, tuple[str, ...], str]:
-    """Title, tags and content as they were indexed."""
-    title, tags, content = zlib.decompress(source).decode().split(_SEPARATOR)
-    return title, tuple(tags.split("\n")) if tags else (), content
 
 
 def grams_of(word: str) -> list[str]:
@@ -262,7 +274,6 @@ def _put(connection: Connection, id: str, title: str, content: str, tags: tuple[
     ).scalar()
     if inserted is None:
         raise LookupError(f"entry {id} is not in the database")
-    connection.exec_driver_sql("INSERT INTO search_sources VALUES (?, ?)", (inserted, packed(title, tags, content)))
     connection.exec_driver_sql(
         "INSERT INTO search_terms (rowid, title, tags, content) VALUES (?, ?, ?, ?)",
         (inserted, *_streams(title, tags, content)),
@@ -275,14 +286,9 @@ def _put(connection: Connection, id: str, title: str, content: str, tags: tuple[
 
 def _remove(connection: Connection, id: str) -> int | None:
     """Returns the number the entry had."""
-    row = connection.exec_driver_sql(
-        "SELECT d.doc, s.source FROM search_docs d JOIN search_sources s ON s.doc = d.doc WHERE d.entry_id = ?", (id,)
-    ).first()
-    if row is None:
+    if (indexed := _indexed(connection, id)) is None:
         return None
-    doc, source = row
-    title, tags, content = unpacked(source)
-    # A table without content must be told the very terms it holds, or it keeps them.
+    doc, title, tags, content = indexed
     connection.exec_driver_sql(
         "INSERT INTO search_terms (search_terms, rowid, title, tags, content) VALUES ('delete', ?, ?, ?, ?)",
         (doc, *_streams(title, tags, content)),
@@ -290,9 +296,25 @@ def _remove(connection: Connection, id: str) -> int | None:
     connection.exec_driver_sql(
         "INSERT INTO search_signs (search_signs, rowid, signs) VALUES ('delete', ?, ?)", (doc, _signs(title, content))
     )
-    connection.exec_driver_sql("DELETE FROM search_sources WHERE doc = ?", (doc,))
+    connection.exec_driver_sql("DELETE FROM search_former WHERE doc = ?", (doc,))
     connection.exec_driver_sql("DELETE FROM search_docs WHERE doc = ?", (doc,))
-    return int(doc)
+    return doc
+
+
+def _indexed(connection: Connection, id: str) -> tuple[int, str, tuple[str, ...], str] | None:
+    """The entry's number, and its title, tags and content as they were indexed."""
+    row = connection.exec_driver_sql(
+        """
+        SELECT d.doc, f.doc IS NULL, f.title, f.tags, f.content, e.title, e.tags, e.content FROM search_docs d
+        LEFT JOIN search_former f ON f.doc = d.doc LEFT JOIN entries e ON e.id = d.entry_id WHERE d.entry_id = ?
+        """,
+        (id,),
+    ).first()
+    if row is None:
+        return None
+    doc, is_unchanged, *texts = row
+    title, tags, content = texts[3:] if is_unchanged else texts[:3]
+    return None if title is None else (int(doc), title, _tags(tags), content)
 
 
 def _streams(title: str, tags: tuple[str, ...], content: str) -> tuple[str, str, str]:
@@ -330,12 +352,9 @@ def _forget_word(connection: Connection, word: str) -> None:
 
 
 def _words_of(connection: Connection, id: str) -> list[str]:
-    source = connection.exec_driver_sql(
-        "SELECT s.source FROM search_docs d JOIN search_sources s ON s.doc = d.doc WHERE d.entry_id = ?", (id,)
-    ).scalar()
-    if source is None:
+    if (indexed := _indexed(connection, id)) is None:
         return []
-    title, _, content = unpacked(source)
+    _, title, _, content = indexed
     return sorted({*whole_words(title), *whole_words(content)})
 
 

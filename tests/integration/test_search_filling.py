@@ -65,6 +65,27 @@ def test_an_old_index_is_taken_away_piece_by_piece(library: SearchLibrary, monke
     assert len(library.find("needle")) == 9
 
 
+def test_the_copies_of_texts_that_an_older_index_kept_are_taken_away_too(library: SearchLibrary) -> None:
+    library.add("An entry", "needle")
+
+    def as_it_was(unit: Unit) -> None:
+        connection = unit.session.connection()
+        search_index.drop_triggers(connection)
+        connection.exec_driver_sql("DROP TABLE search_former")
+        connection.exec_driver_sql("CREATE TABLE search_sources (doc INTEGER PRIMARY KEY, source BLOB NOT NULL)")
+        connection.exec_driver_sql("INSERT INTO search_sources VALUES (1, x'00')")
+        connection.exec_driver_sql("UPDATE search_state SET value = 3 WHERE key = 'version'")
+
+    library.database.run_write(as_it_was)
+    library.database.run_write(search_fill.begin)
+    while library.database.run_write(search_fill.take_away):
+        pass
+    assert aside(library.database) == 0
+    assert library.database.run_write(search_fill.fill).is_full
+    assert problems(library) == []
+    assert library.find("needle") == ["An entry"]
+
+
 def test_opening_leaves_most_of_a_large_library_for_later(home: Path) -> None:
     library = SearchLibrary(home)
     for number in range(MANY):

@@ -57,6 +57,41 @@ def test_the_index_agrees_with_the_entries_after_many_changes(library: SearchLib
         assert found == {entry.id for entry in texts if word.lower() in entry.content.lower()}
 
 
+def test_a_text_that_was_changed_behind_the_index_leaves_no_word_in_it(library: SearchLibrary) -> None:
+    entry = library.add("Before", "oldword and old words")
+    execute(library, "UPDATE entries SET title = 'Between', content = 'betweenword'")
+    execute(library, "UPDATE entries SET content = 'newword'")
+    assert problems(library) == ["1 entries were changed without their index."]
+
+    def index(unit: Unit) -> None:
+        search_index.put(unit, entry.id, "Between", "newword", ())
+
+    library.database.run_write(index)
+    assert library.find("oldword") == library.find("betweenword") == []
+    assert library.find("newword") == ["Between"]
+    assert problems(library) == []
+    execute(library, "INSERT INTO search_terms(search_terms) VALUES ('integrity-check')")
+    counted = "SELECT count(*) FROM search_terms WHERE search_terms MATCH 'oldword OR before OR betweenword'"
+    assert library.database.run_read(lambda s: s.connection().exec_driver_sql(counted).scalar()) == 0
+
+
+def test_tags_that_are_written_in_another_way_are_no_change(library: SearchLibrary) -> None:
+    library.add("An entry", "with content", tags=["one", "two"])
+    execute(library, "UPDATE entries SET tags = replace(tags, ' ', '   ')")
+    assert problems(library) == []
+
+
+def test_the_index_keeps_no_second_copy_of_the_texts(library: SearchLibrary) -> None:
+    entry = library.add("An entry", "with content")
+    library.database.run_write(
+        lambda unit: entries.update_fields(unit, entry.id, entry.version, {"content": "other content"}, ACT)
+    )
+    kept = library.database.run_read(
+        lambda session: session.connection().exec_driver_sql("SELECT count(*) FROM search_former").scalar()
+    )
+    assert kept == 0
+
+
 def test_a_transaction_that_fails_leaves_no_trace_in_the_index(library: SearchLibrary) -> None:
     library.add("Kept", "alpha")
 
@@ -95,6 +130,7 @@ def test_a_new_index_finds_what_the_old_one_found(library: SearchLibrary) -> Non
         ("UPDATE entries SET content = 'changed behind its back'", "1 entries were changed without their index."),
         ("UPDATE search_docs SET status = 'archived'", "1 index rows disagree with their entry."),
         ("DROP TRIGGER search_mirror", "1 triggers of the search index are missing."),
+        ("DROP TRIGGER search_changed", "1 triggers of the search index are missing."),
         ("UPDATE search_state SET value = 0", "The search index was made by another version."),
     ],
 )
