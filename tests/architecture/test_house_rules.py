@@ -54,6 +54,20 @@ def test_no_translated_string_stands_inside_an_f_string() -> None:
     assert hidden == []
 
 
+def test_no_layout_is_asked_for_an_item() -> None:
+    """PySide keeps what `itemAt` returned as long as the layout lives. Once Qt has freed the item, whatever it makes at
+    the same address comes to Python as that old item: `viewport()` as a `QWidgetItem`, then a crash.
+    """
+    asked = [
+        f"{module.path}:{line}"
+        for folder in ("devflow", "tests")
+        for module in modules(folder)
+        for line, name, _ in module.calls()
+        if name in ("itemAt", "itemAtPosition")
+    ]
+    assert asked == []
+
+
 def test_no_test_sleeps() -> None:
     """Tests wait for signals and futures: a fixed time is too long on one machine and too short on another."""
     sleeps = [

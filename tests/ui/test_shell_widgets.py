@@ -4,8 +4,9 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QSize, QStringListModel, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLayout, QLayoutItem, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import getAllValidWrappers
 
 from devflow.ui.widgets import (
     Button,
@@ -330,3 +331,17 @@ def test_an_enter_in_a_field_presses_no_button(qtbot: QtBot, look: Look) -> None
 def _rings(holder: QWidget) -> list[QWidget]:
     """The overlays that are on the screen."""
     return [child for child in holder.findChildren(QWidget) if type(child).__name__ == "_Overlay" and child.isVisible()]
+
+
+def test_a_settings_row_leaves_no_freed_layout_item_to_be_taken_for_something_else(qtbot: QtBot, look: Look) -> None:
+    def items() -> int:
+        return sum(isinstance(each, QLayoutItem) and not isinstance(each, QLayout) for each in getAllValidWrappers())
+
+    row = OptionRow(look, "Network", "", Button(look, "One"), Button(look, "Two"))
+    qtbot.addWidget(row)
+    before = items()
+    row.set_enabled(False)
+    row.set_controls(Button(look, "Three"))
+    row.set_enabled(True)
+    assert items() == before
+    assert [button.text() for button in row.findChildren(Button) if button.isEnabled()][-1] == "Three"

@@ -121,6 +121,7 @@ class OptionRow(QWidget):
         self.controls = QHBoxLayout()
         self.controls.setSpacing(8)
         row.addLayout(self.controls)
+        self._controls = controls
         for control in controls:
             self.controls.addWidget(control)
             if not control.accessibleName():
@@ -134,22 +135,19 @@ class OptionRow(QWidget):
 
     def set_controls(self, *controls: QWidget) -> None:
         """Replace the controls on the right; the old ones are deleted."""
-        while (item := self.controls.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        for control in self._controls:
+            self.controls.removeWidget(control)
+            control.hide()
+            control.deleteLater()
+        self._controls = controls
         for control in controls:
             self.controls.addWidget(control)
 
     def set_enabled(self, on: bool, reason: str = "") -> None:
         """Switch the row off; `reason` then stands in the explanation's place."""
         self.title.setEnabled(on)
-        for index in range(self.controls.count()):
-            item = self.controls.itemAt(index)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.setEnabled(on)
+        for control in self._controls:
+            control.setEnabled(on)
         if reason:
             self.explanation.setText(reason)
             self.explanation.show()

@@ -29,9 +29,9 @@ class FlowLayout(QLayout):
 
     def clear(self) -> None:
         """Take every widget out and delete it."""
-        while self._items:
-            widget = self._items.pop().widget()
+        for widget in [item.widget() for item in self._items]:
             if widget is not None:
+                self.removeWidget(widget)
                 widget.hide()
                 widget.deleteLater()
 

@@ -34,6 +34,7 @@ class SourcesPanel(Pane):
         self._ctx = ctx
         t = ctx.t
         self._sources: tuple[Source, ...] = ()
+        self._blocks: list[SourceBlock] = []
         self.setObjectName("sourcesPanel")
         self.setAccessibleName(t("Sources"))
         self._title = Label(t("Sources"), "section")
@@ -77,9 +78,7 @@ class SourcesPanel(Pane):
 
     @property
     def blocks(self) -> tuple[SourceBlock, ...]:
-        items = [self._list.itemAt(place) for place in range(self._list.count())]
-        widgets = [item.widget() for item in items if item is not None]
-        return tuple(widget for widget in widgets if isinstance(widget, SourceBlock))
+        return tuple(self._blocks)
 
     def show_sources(self, sources: tuple[Source, ...]) -> None:
         """Blocks that stay are kept: a thumb that was pressed does not lose the keyboard."""
@@ -93,7 +92,8 @@ class SourcesPanel(Pane):
             for block, source in zip(self.blocks, sources, strict=True):
                 block.show_source(source)
             return
-        for block in self.blocks:
+        while self._blocks:
+            block = self._blocks.pop()
             self._list.removeWidget(block)
             block.hide()
             block.deleteLater()
@@ -102,6 +102,7 @@ class SourcesPanel(Pane):
             block.opened.connect(self.opened)
             block.judged.connect(self.judged)
             self._list.insertWidget(place, block)
+            self._blocks.append(block)
         self._show_count()
         self._read()
 
