@@ -82,12 +82,12 @@ class Database:
         loop = asyncio.get_running_loop()
         future = self._thread.submit(self._write, work)
         future.add_done_callback(lambda done: _publish_from(loop, self.hub, done))
-        result, _ = await asyncio.shield(asyncio.wrap_future(future))
+        result, _ = await _outcome(future)
         return result
 
     async def read(self, work: Callable[[Session], T]) -> T:
         """Run `work` on one consistent snapshot."""
-        return await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._read, work)))
+        return await _outcome(self._thread.submit(self._read, work))
 
     def run_write(self, work: Callable[[Unit], T]) -> T:
         """`write` for callers without an event loop; publishes on the calling thread."""
@@ -102,11 +102,11 @@ class Database:
 
     async def foreign_changes(self) -> Changes | None:
         """What other processes have committed since the last call, or None. Costs one pragma when nothing has."""
-        return await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._foreign)))
+        return await _outcome(self._thread.submit(self._foreign))
 
     async def checkpoint(self) -> None:
         """Fold the write-ahead log into the file and empty it, as far as other processes' readers allow."""
-        await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._checkpoint)))
+        await _outcome(self._thread.submit(self._checkpoint))
 
     def close(self) -> None:
         """Finish what was submitted, fold the WAL back in, and let go of the file."""
@@ -160,6 +160,17 @@ class Database:
             return None
         self._seen = rows[-1].seq
         return Changes(tuple(Change(row.seq, row.aggregate, row.id) for row in rows), foreign=True)
+
+
+async def _outcome(future: Future[T]) -> T:
+    """Wait for what the store's thread does; cancelling the wait does not cancel the work."""
+    outcome = asyncio.wrap_future(future)
+    try:
+        return await asyncio.shield(outcome)
+    except asyncio.CancelledError:
+        # Should the work fail later, nobody is there to hear of it, and asyncio would log it as forgotten.
+        outcome.add_done_callback(lambda done: done.cancelled() or done.exception())
+        raise
 
 
 def open_engine(path: Path) -> Engine:

@@ -1,7 +1,9 @@
 """Transactions on the store's thread, and the changes they tell of."""
 
 import asyncio
+import gc
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -54,6 +56,24 @@ async def test_a_cancelled_write_commits_and_is_told(library: Library) -> None:
         await writing
     assert isinstance(await asyncio.wait_for(told, 5), Changes)
     assert await library.settings.get("mark") == {"a": 1}
+
+
+async def test_a_read_that_fails_when_its_reader_is_gone_is_not_logged_as_forgotten(library: Library) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def fail(_session: object) -> None:
+        begun.set()
+        go_on.wait()
+        raise RuntimeError("stop")
+
+    reading = asyncio.ensure_future(library.db.read(fail))
+    await asyncio.to_thread(begun.wait)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    go_on.set()
+    await library.db.read(lambda session: None)
+    gc.collect()  # here asyncio would log an error, and a log record fails a test
 
 
 async def test_instants_of_transactions_never_run_backwards(library: Library) -> None:
