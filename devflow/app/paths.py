@@ -47,9 +47,17 @@ def app_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ)
     The directories are made where they are missing, with mode 0700; one that exists keeps the mode its owner gave it.
     Raises NoDataDirectory when that is impossible.
     """
+    paths = named_paths(home, environ)
+    for directory in (paths.home, paths.backups, paths.logs, paths.locks):
+        _make_private(directory)
+    return paths
+
+
+def named_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ) -> AppPaths:
+    """The same paths, and nothing is made. Raises NoDataDirectory where the home has no path."""
     root = _found_home(home, environ)
     data = _program_data()
-    paths = AppPaths(
+    return AppPaths(
         home=root,
         database=root / "devflow.db",
         backups=root / "backups",
@@ -60,9 +68,6 @@ def app_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ)
         migrations=data / "migrations",
         resources=data / "resources",
     )
-    for directory in (paths.home, paths.backups, paths.logs, paths.locks):
-        _make_private(directory)
-    return paths
 
 
 def shared_skills(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:

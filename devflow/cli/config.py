@@ -28,10 +28,12 @@ TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
 def add(parser: Parser) -> None:
     acts = Acts(parser)
-    acts.add("get", _get, "All settings, or one.").add_argument("key", metavar="KEY", nargs="?")
+    acts.add("get", _get, "All settings, or one.").add_argument(
+        "key", metavar="KEY", nargs="?", help="a setting, or a group of them"
+    )
     setting = acts.add("set", _set, "Change one setting.")
     setting.add_argument("key", metavar="KEY", help=", ".join(KEYS))
-    setting.add_argument("value", metavar="VALUE")
+    setting.add_argument("value", metavar="VALUE", help="its new value; none: no value")
 
 
 async def _get(core: Core, args: Namespace, output: Output) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from devflow.cli.output import Output, one_line
 from devflow.cli.parser import Acts, Parser
-from devflow.cli.show import local
 from devflow.domain.errors import Refused
 from devflow.domain.messages import N_
 from devflow.knowledge.as_json import instant_json
@@ -25,17 +24,19 @@ def add(parser: Parser) -> None:
     acts = Acts(parser)
     listed = acts.add("list", _list, "The conversations, pinned ones first, then the newest.")
     listed.add_argument("query", metavar="QUERY", nargs="?", default="", help="only those that contain this")
-    listed.add_argument("--limit", metavar="N", type=int, default=50)
+    listed.add_argument("--limit", metavar="N", type=int, default=50, help="at most so many (50)")
     export = acts.add(
         "export", _export, "A conversation as Markdown or HTML: questions, answers, sources; secrets are taken out."
     )
-    export.add_argument("conversation", metavar="ID")
+    export.add_argument("conversation", metavar="ID", help="a conversation's id")
     export.add_argument("--format", choices=("markdown", "html"), help="by default what FILE ends in, else markdown")
     export.add_argument("--output", "-o", metavar="FILE", type=Path, help="a file instead of standard output")
     export.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
 
 
 async def _list(core: Core, args: Namespace, output: Output) -> int:
+    from devflow.cli.show import local
+
     found = await core.conversations.list(args.query, limit=max(1, args.limit))
     if output.json:
         output.value([_as_json(each) for each in found])

@@ -26,10 +26,10 @@ def add(parser: Parser) -> None:
     acts = Acts(parser)
     acts.add("list", _list, "The knowledge bases that were opened; the current one is marked.")
     acts.add("open", _open, "Open a folder that is a knowledge base, and make it the current one.").add_argument(
-        "folder", metavar="DIR", type=Path
+        "folder", metavar="DIR", type=Path, help="a folder with a wiki folder in it"
     )
     founding = acts.add("init", _init, "Make a folder a knowledge base; nothing is overwritten unasked.")
-    founding.add_argument("folder", metavar="DIR", type=Path)
+    founding.add_argument("folder", metavar="DIR", type=Path, help="a folder that is there")
     founding.add_argument("--purpose", metavar="P", required=True, help="what it is for, in a sentence")
     founding.add_argument(
         "--overwrite", action="store_true", help="replace files that are in the way; copies go into a backup folder"
@@ -39,9 +39,9 @@ def add(parser: Parser) -> None:
     )
     pages = acts.add("pages", _pages, "The pages of the current knowledge base.")
     search = acts.add("search", _search, "Search the current knowledge base as a question would.")
-    search.add_argument("query", metavar="QUERY")
+    search.add_argument("query", metavar="QUERY", help="words, or a question")
     search.add_argument("--ref", metavar="PATH", action="append", default=[], help="a page that comes first")
-    search.add_argument("--limit", metavar="N", type=int, default=6)
+    search.add_argument("--limit", metavar="N", type=int, default=6, help="at most so many (6)")
     for parser_ in (pages, search):
         parser_.add_argument("--kb", metavar="KB", help="another than the current one: its folder, its name, or its id")
     kb_digest.add(acts, _chosen)

@@ -38,7 +38,7 @@ def add(acts: Acts, chosen: Chosen) -> None:
 async def _digest(core: Core, args: Namespace, output: Output, chosen: Chosen) -> int:
     again, nameless = args.resume or args.retry, list[Path]()
     if again and args.files:
-        raise WrongUsage(N_("An earlier digest has its files already; name none."))
+        raise WrongUsage(N_("An earlier digest has its files already."), N_("Name none with --resume or --retry."))
     base = await chosen(core, args.kb)
     progress = _Progress(output)
     unsubscribe = core.hub.subscribe(progress.hear)

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from devflow.cli import vectors
 from devflow.cli.output import Output
 from devflow.cli.parser import Acts, Parser, WrongUsage
-from devflow.domain.knowledge import NOT_ARCHIVED, UNSET, EntryEdit, Status, draft
+from devflow.domain.knowledge import NOT_ARCHIVED, UNSET, EntryEdit, Kind, Status, draft
 from devflow.domain.messages import N_
 
 if TYPE_CHECKING:
     from devflow.app.core import Core
     from devflow.knowledge.acts import Actor
+
+
+KINDS = ", ".join(Kind)
+ONE = "an entry's id"
 
 
 def add(parser: Parser) -> None:
@@ -28,10 +32,12 @@ def _add_reading(acts: Acts) -> None:
     listing = acts.add("list", _list, "Published entries, or those of a status.")
     listing.add_argument("--status", metavar="S", help=", ".join(Status))
     _add_filters(listing, limit=50)
-    listing.add_argument("--offset", metavar="N", type=int, default=0)
-    listing.add_argument("--sort", metavar="ORDER", default="updated", help="updated created reuse confidence title")
+    listing.add_argument("--offset", metavar="N", type=int, default=0, help="leave out so many at the beginning")
+    listing.add_argument(
+        "--sort", metavar="ORDER", default="updated", help="updated, created, reuse, confidence or title (updated)"
+    )
     search = acts.add("search", _search, "Published entries that match the words, best first.")
-    search.add_argument("query", metavar="QUERY")
+    search.add_argument("query", metavar="QUERY", help="words, or a question")
     _add_filters(search, limit=3)
     search.add_argument("--all", action="store_true", help="every status but archived")
     for name, run, about in (
@@ -39,7 +45,7 @@ def _add_reading(acts: Acts) -> None:
         ("timeline", _timeline, "What happened to an entry, newest first."),
         ("similar", _similar, "Entries that resemble an entry."),
     ):
-        acts.add(name, run, about).add_argument("id", metavar="ID")
+        acts.add(name, run, about).add_argument("id", metavar="ID", help=ONE)
     acts.add("stats", _stats, "How many entries there are, by status, kind and source.")
 
 
@@ -47,7 +53,7 @@ def _add_writing(acts: Acts) -> None:
     adding = acts.add("add", _add, "A new candidate; prints its id.")
     _add_fields(adding, required=True)
     editing = acts.add("edit", _edit, "Change fields of an entry.")
-    editing.add_argument("id", metavar="ID")
+    editing.add_argument("id", metavar="ID", help=ONE)
     _add_fields(editing, required=False)
     editing.add_argument("--everywhere", action="store_true", help="of no project: it holds everywhere")
     editing.add_argument("--version", metavar="N", type=int, help="refuse if the entry is not at this version")
@@ -55,25 +61,25 @@ def _add_writing(acts: Acts) -> None:
         ("erase", _erase, "Remove an entry and every text of it. Cannot be undone."),
         ("reuse", _reuse, "Count one more use of a published entry."),
     ):
-        acts.add(name, run, about).add_argument("id", metavar="ID")
+        acts.add(name, run, about).add_argument("id", metavar="ID", help=ONE)
 
 
 def _add_reviewing(acts: Acts) -> None:
     inbox = acts.add("inbox", _inbox, "Candidates and entries in review, the most confident first.")
-    inbox.add_argument("--kind", metavar="K")
-    inbox.add_argument("--limit", metavar="N", type=int, default=500)
+    inbox.add_argument("--kind", metavar="K", help=KINDS)
+    inbox.add_argument("--limit", metavar="N", type=int, default=500, help="at most so many (500)")
     status = acts.add("status", _status, "Move an entry along: candidate, pending_review, published, archived.")
-    status.add_argument("id", metavar="ID")
-    status.add_argument("status", metavar="STATUS")
+    status.add_argument("id", metavar="ID", help=ONE)
+    status.add_argument("status", metavar="STATUS", help=", ".join(Status))
     for name, run, about in (
         ("approve", _approve, "Publish candidates: all of them, or none."),
         ("archive", _archive, "Archive entries: all of them, or none."),
         ("restore", _restore, "Bring archived entries back into the inbox."),
     ):
         made = acts.add(name, run, about)
-        made.add_argument("ids", metavar="ID", nargs="+")
+        made.add_argument("ids", metavar="ID", nargs="+", help="ids of entries")
         if name == "archive":
-            made.add_argument("--reason", metavar="WHY", default="")
+            made.add_argument("--reason", metavar="WHY", default="", help="kept in the timeline")
 
 
 async def _list(core: Core, args: Namespace, output: Output) -> int:
@@ -250,21 +256,21 @@ async def _stats(core: Core, args: Namespace, output: Output) -> int:
 
 
 def _add_filters(parser: Parser, *, limit: int) -> None:
-    parser.add_argument("--kind", metavar="K")
-    parser.add_argument("--tag", metavar="T")
+    parser.add_argument("--kind", metavar="K", help=f"only entries of this kind: {KINDS}")
+    parser.add_argument("--tag", metavar="T", help="only entries with this tag")
     parser.add_argument("--project", metavar="P", help="only entries of this project (folder, name or id)")
-    parser.add_argument("--limit", metavar="N", type=int, default=limit)
+    parser.add_argument("--limit", metavar="N", type=int, default=limit, help=f"at most so many ({limit})")
 
 
 def _add_fields(parser: Parser, *, required: bool) -> None:
     from devflow.cli import taking
 
     parser.add_argument("--project", metavar="P", help="the project it holds for (folder, name or id)")
-    parser.add_argument("--kind", metavar="K", required=required)
-    parser.add_argument("--title", metavar="T", required=required)
+    parser.add_argument("--kind", metavar="K", required=required, help=KINDS)
+    parser.add_argument("--title", metavar="T", required=required, help="one line")
     taking.add_content(parser)
     parser.add_argument("--tag", metavar="T", action="append", help="may be repeated")
-    parser.add_argument("--confidence", metavar="X", type=float, default=1.0 if required else None)
+    parser.add_argument("--confidence", metavar="X", type=float, default=1.0 if required else None, help="0.0 to 1.0")
 
 
 async def _project(core: Core, args: Namespace) -> str | None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "backup": "copy the database, also while it is in use",
     "restore": "put a backup in the database's place",
     "doctor": "check the database, the index, keys and servers",
+    "completion": "what makes a shell complete these commands",
 }
 """Each is a module here (`-` is `_` there) with `add(parser)`, which adds its arguments and sets `run`, a coroutine
 function of (core, args, output) that returns the exit code, or `run_alone`, a function of (paths, args, output) for
@@ -60,8 +61,9 @@ def build(words: Sequence[str]) -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name, about in COMMANDS.items():
         if name in words:
+            sentence = f"{about[0].upper()}{about[1:]}."
             import_module(f"devflow.cli.{name.replace('-', '_')}").add(
-                commands.add_parser(name, help=about, parents=[_later_options()])
+                commands.add_parser(name, help=about, description=sentence, parents=[_later_options()])
             )
         else:
             commands.add_parser(name, help=about)

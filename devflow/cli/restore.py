@@ -17,7 +17,7 @@ RESTORING = N_("Restoring a backup is a human act.")
 
 
 def add(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help="a backup that `devflow backup` made")
     parser.set_defaults(run_alone=_run)
 
 

@@ -11,7 +11,6 @@ from devflow.cli.streams import read_stdin, within
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.knowledge import CONTENT_MAX
 from devflow.domain.messages import N_
-from devflow.knowledge.projects import is_folder
 
 if TYPE_CHECKING:
     from devflow.domain.provider import ProviderConfig
@@ -45,6 +44,8 @@ def content(args: Namespace) -> str | None:
 
 async def project_id(projects: Projects, given: str) -> str:
     """A project by its folder (made if there is none yet), else by its name or id."""
+    from devflow.knowledge.projects import is_folder  # not at the top: `--help` and completion need no database
+
     if is_folder(given):
         return (await projects.ensure(given)).id
     known = await projects.list()

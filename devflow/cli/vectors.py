@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def add(acts: Acts) -> None:
     making = acts.add("reembed", _reembed, "Make the vectors that are due now; with ID or --all, make them anew.")
-    making.add_argument("id", metavar="ID", nargs="?")
+    making.add_argument("id", metavar="ID", nargs="?", help="an entry's id")
     making.add_argument("--all", action="store_true", help="every entry's anew")
 
 

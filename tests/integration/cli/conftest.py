@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from devflow.cli import main
+from devflow.cli.parser import COMMANDS, Parser, build
 from tests.support.commands import Result
 
 
@@ -31,6 +32,24 @@ class Home:
 
     def add(self, title: str = "Take the lock first", content: str = "Use BEGIN IMMEDIATE.") -> str:
         return self("knowledge", "add", "--kind", "pitfall", "--title", title, "--content", content).out.strip()
+
+
+def acts() -> dict[str, Parser]:
+    """The parser of every command that does something, by its name: `knowledge list`, `backup`."""
+    return {
+        f"{command} {act}".strip(): parser
+        for command, whole in _below(build(list(COMMANDS))).items()
+        for act, parser in (_below(whole) or {"": whole}).items()
+    }
+
+
+def _below(parser: Parser) -> dict[str, Parser]:
+    return {
+        name: each
+        for action in parser._actions
+        if isinstance(action.choices, dict)
+        for name, each in action.choices.items()
+    }
 
 
 def _text(stream: io.TextIOWrapper) -> str:

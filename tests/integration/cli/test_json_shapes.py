@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from devflow.cli.ask import EVENTS
-from devflow.cli.parser import Parser, build
 from devflow.domain.conversation import Origin
 from devflow.domain.digest import BatchState, FileState
 from devflow.domain.health import Health
@@ -22,7 +21,7 @@ from devflow.domain.receipt import Phase as ReceiptPhase
 from devflow.domain.run import OPEN_STATES, CallState, RunState
 from devflow.knowledge.embedding_state import Phase
 from devflow.retrieval.pages import HitReason
-from tests.integration.cli.conftest import Home
+from tests.integration.cli.conftest import Home, acts
 from tests.integration.cli.every_command import every_command
 from tests.integration.cli.shapes import Shape, Shapes
 from tests.support.commands import ROOT
@@ -69,7 +68,7 @@ def test_the_check_would_find_a_value_of_another_shape(value: Any, said: str) ->
 def test_every_act_that_there_is_prints_json() -> None:
     """All but the server itself, whose standard output is the protocol, and the shells' own text."""
     named = {" ".join(command.split()[:2]) for command in GOLDEN["commands"]} - {"mcp --print-config"}
-    assert set(acts()) - {"mcp", "completion"} == named
+    assert acts().keys() - {"mcp", "completion"} == named
 
 
 def test_the_page_describes_every_command_and_every_key() -> None:
@@ -107,20 +106,6 @@ def test_the_page_names_all_the_words_that_a_key_can_be(shape: str, key: str, va
     section = PAGE.partition(f"\n### {shape}\n")[2].partition("\n#")[0]
     (said,) = [line for line in section.splitlines() if line.startswith(f"| `{key}` |")]
     assert set(re.findall(r"`(\w+)`", said.split(" | ", 2)[2])) == {str(value) for value in values}
-
-
-def acts() -> Iterator[str]:
-    """The names of all commands, as `knowledge list`."""
-    from devflow.cli.parser import COMMANDS
-
-    for name, parser in _under(build(list(COMMANDS))):
-        below = list(_under(parser))
-        yield from (f"{name} {act}" for act, _ in below) if below else (name,)
-
-
-def _under(parser: Parser) -> list[tuple[str, Parser]]:
-    groups = [action for action in parser._actions if isinstance(action.choices, dict)]
-    return [pair for group in groups for pair in group.choices.items()]  # type: ignore[union-attr]
 
 
 def _rows(text: str) -> dict[str, str]:
