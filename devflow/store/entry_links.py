@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Select, func, or_, select, union
 from sqlalchemy.orm import Session
 
 from devflow.domain.knowledge import Status
@@ -26,6 +26,25 @@ def similar_counts(session: Session, ids: Collection[str]) -> Mapping[str, int]:
     return dict(session.execute(query).all())
 
 
+def merged_from(session: Session, id: str) -> tuple[str, ...]:
+    """Ids of the entries merged into this one, and of those merged into them, the nearest first."""
+    found: dict[str, None] = {}
+    asked = [id]
+    while asked:
+        query = select(EntryLinkRow.other_id).where(
+            EntryLinkRow.relation == "merged", EntryLinkRow.entry_id.in_(asked), EntryLinkRow.other_id != id
+        )
+        asked = [other for other in session.scalars(query.order_by(EntryLinkRow.created_at)) if other not in found]
+        found |= dict.fromkeys(asked)
+    return tuple(found)
+
+
+def merged_into(session: Session, id: str) -> str | None:
+    """The id of the entry that this one was merged into."""
+    query = select(EntryLinkRow.entry_id).where(EntryLinkRow.relation == "merged", EntryLinkRow.other_id == id)
+    return session.scalar(query.order_by(EntryLinkRow.created_at.desc()).limit(1))
+
+
 def conflicts_of(session: Session, id: str) -> tuple[str, ...]:
     """Ids of the entries that contradict this one, whichever of the two was linked to the other."""
     query = select(EntryLinkRow.entry_id, EntryLinkRow.other_id).where(
@@ -33,6 +52,20 @@ def conflicts_of(session: Session, id: str) -> tuple[str, ...]:
     )
     pairs = session.execute(query.order_by(EntryLinkRow.created_at))
     return tuple(dict.fromkeys(other if one == id else one for one, other in pairs))
+
+
+def conflicted() -> Select[tuple[str]]:
+    """Ids of the entries that contradict another one, as a query; archived ones contradict nobody any more."""
+    either = [
+        select(mine)
+        .join(EntryRow, EntryRow.id == other)
+        .where(EntryLinkRow.relation == "conflict", EntryRow.status != Status.ARCHIVED.value)
+        for mine, other in (
+            (EntryLinkRow.entry_id, EntryLinkRow.other_id),
+            (EntryLinkRow.other_id, EntryLinkRow.entry_id),
+        )
+    ]
+    return select(union(*either).subquery().c[0])
 
 
 def conflicts_among(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:

@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, UnaryExpression, case, func, select
 from sqlalchemy.orm import Session
 
-from devflow.domain.knowledge import INBOX, LIBRARY, Entry, Kind, Project, Status
+from devflow.domain.knowledge import INBOX, LIBRARY, EmbeddingStatus, Entry, Kind, Project, Status
 from devflow.store import projects, tags
 from devflow.store.entries import get_many
+from devflow.store.entry_links import conflicted
 from devflow.store.schema import EntryRow
 
 PREFIXES = ("conv", "mcp", "wiki", "import")
@@ -28,24 +29,34 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """`source` is one of `SOURCES` or a whole `source_ref`; `project` is a project's id, None (no project) or `ANY`."""
+    """`source` is one of `SOURCES` or a whole `source_ref`; `project` is a project's id, None (no project) or `ANY`.
+
+    `embedding`: where their vectors stand. `conflicts`: only those that contradict another one.
+    """
 
     statuses: frozenset[Status] = LIBRARY
     kind: Kind | None = None
     tag: str | None = None
     source: str | None = None
     project: str | None = ANY
+    embedding: EmbeddingStatus | None = None
+    conflicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How many entries each choice would show: each facet with all filters but its own. Most frequent first."""
+    """How many entries each choice would show: each facet with all filters but its own. Most frequent first.
+
+    `conflicts` and `embeddings` are one facet: what asks for attention.
+    """
 
     statuses: Mapping[Status, int]
     kinds: Mapping[Kind, int]
     tags: Mapping[str, int]
     sources: Mapping[str, int]
     projects: tuple[tuple[Project | None, int], ...]
+    conflicts: int
+    embeddings: Mapping[EmbeddingStatus, int]
 
 
 def list_entries(
@@ -83,6 +94,10 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
         found.append(EntryRow.project_id.is_(None))
     elif filters.project != ANY:
         found.append(EntryRow.project_id == filters.project)
+    if filters.embedding is not None:
+        found.append(EntryRow.embedding_status == filters.embedding.value)
+    if filters.conflicts:
+        found.append(EntryRow.id.in_(conflicted()))
     return found
 
 
@@ -90,6 +105,9 @@ def facets(session: Session, filters: Filters) -> Facets:
     everywhere = replace(filters, statuses=frozenset(Status))
     statuses = _count(session, EntryRow.status, everywhere)
     homes = _count(session, EntryRow.project_id, replace(filters, project=ANY))
+    calm = replace(filters, embedding=None, conflicts=False)
+    vectors = _count(session, EntryRow.embedding_status, calm)
+    disagreeing = conditions(replace(calm, conflicts=True))
     known = {project.id: project for project in projects.all_projects(session)}
     return Facets(
         statuses={status: statuses.get(status.value, 0) for status in Status},
@@ -97,6 +115,8 @@ def facets(session: Session, filters: Filters) -> Facets:
         tags=_tags(session, replace(filters, tag=None)),
         sources=sources(session, replace(filters, source=None)),
         projects=tuple((known.get(id) if id else None, count) for id, count in homes.most_common()),
+        conflicts=session.scalar(select(func.count()).select_from(EntryRow).where(*disagreeing)) or 0,
+        embeddings={status: vectors.get(status.value, 0) for status in EmbeddingStatus},
     )
 
 

@@ -13,11 +13,13 @@ from heapq import merge
 from itertools import islice
 from typing import Any, TypeVar, cast
 
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import Session
 
-from devflow.domain.knowledge import LIBRARY, Kind, Status
+from devflow.domain.knowledge import LIBRARY, EmbeddingStatus, Kind, Status
 from devflow.domain.text import Needle, fold
 from devflow.store import tolerant
+from devflow.store.entry_links import conflicted
 from devflow.store.entry_lists import ANY, Filters
 from devflow.store.search_index import folded_tag, quoted
 
@@ -32,19 +34,23 @@ MAX_SIGNS = 6
 MANY = 1_500
 """What so many entries may contain is looked for by walking through the entries in order."""
 READ_AT_ONCE = 400
+_CONFLICTED = str(conflicted().compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True}))
 _COLUMNS = "SELECT d.entry_id, d.reuse_count, instr(d.folded_title, ?) > 0 AS in_title FROM search_docs d WHERE 1"
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Which entries count. `projects` lists the projects allowed, None among them for entries of no project; None alone
-    allows all. `tags` must all be there. `source` is a whole `source_ref` or the word before its colon."""
+    allows all. `tags` must all be there. `source` is a whole `source_ref` or the word before its colon. `embedding` and
+    `conflicts` as a list's filters have them."""
 
     statuses: frozenset[Status] = LIBRARY
     kind: Kind | None = None
     tags: tuple[str, ...] = ()
     source: str | None = None
     projects: tuple[str | None, ...] | None = None
+    embedding: EmbeddingStatus | None = None
+    conflicts: bool = False
 
     @classmethod
     def of(cls, filters: Filters) -> Scope:
@@ -55,6 +61,8 @@ class Scope:
             () if filters.tag is None else (filters.tag,),
             filters.source,
             None if filters.project == ANY else (filters.project,),
+            filters.embedding,
+            filters.conflicts,
         )
 
     @classmethod
@@ -312,6 +320,11 @@ def _conditions(scope: Scope) -> tuple[str, tuple[Any, ...]]:
         nowhere = " OR d.project_id IS NULL" if None in scope.projects else ""
         found.append(f"(d.project_id IN ({_marks(named)}){nowhere})")
         values += named
+    if scope.embedding is not None:
+        found.append("d.entry_id IN (SELECT id FROM entries WHERE embedding_status = ?)")
+        values.append(scope.embedding.value)
+    if scope.conflicts:
+        found.append(f"d.entry_id IN ({_CONFLICTED})")
     return "".join(f" AND {condition}" for condition in found), tuple(values)
 
 

@@ -10,7 +10,7 @@ from devflow.ui.look import Look
 from devflow.ui.widgets.cards import Pane
 from devflow.ui.widgets.painting import baseline, draw_text, fill_round, text_width
 
-LEFT = ("library", "retrieval", "search", "run", "tools", "embedding", "digest", "extraction")
+LEFT = ("library", "retrieval", "search", "index", "run", "tools", "embedding", "digest", "extraction")
 RIGHT = ("provider",)
 _TONES = {"": "text-faint", "busy": "accent-fg", "trouble": "warning", "good": "success"}
 

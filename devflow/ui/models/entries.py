@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt, QTimer, Signal
 
 from devflow.domain.knowledge import Entry
+from devflow.retrieval.reasons import why
 from devflow.ui.models.words import kind_name
 from devflow.ui.widgets.lists import OBJECT_ROLE
 
 if TYPE_CHECKING:
+    from devflow.retrieval.hits import Match
     from devflow.ui.context import UiContext
 
 Index = QModelIndex | QPersistentModelIndex
@@ -33,6 +35,8 @@ EXCERPT = 220
 MOST_STEPS = 40
 """More separate insertions and removals than this are one reset."""
 _ID = Qt.ItemDataRole.DisplayRole  # where the string list keeps them
+_WHY_ROLES = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole)
+_ROLES = frozenset((OBJECT_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, *_WHY_ROLES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ class EntryModel(QStringListModel):
         self._ids: tuple[str, ...] | None = ()
         self._rows: dict[str, int] | None = None
         self._items: OrderedDict[str, EntryItem] = OrderedDict()
+        self._query = ""
+        self._why: dict[str, Match] = {}
         self._asked: dict[int, None] = {}
         self._reading = False
         self._soon = QTimer(self)
@@ -94,8 +100,18 @@ class EntryModel(QStringListModel):
         item = self.item(id)
         return None if item is None else item.entry
 
+    def why(self, id: str | None) -> Match | None:
+        """Why the search found it; None without a search, and until it was read."""
+        return None if id is None else self._why.get(id)
+
+    def explain(self, query: str) -> None:
+        """The list is what a search for `query` finds (empty: no search): its rows say why they are there."""
+        if query.strip() != self._query:
+            self._query = query.strip()
+            self._why.clear()
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if role not in (OBJECT_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+        if role not in _ROLES:
             return None
         id = super().data(index, _ID)
         if not id:
@@ -104,10 +120,15 @@ class EntryModel(QStringListModel):
         if item is None:
             self._ask(index.row())
             return None if role == OBJECT_ROLE else ""
+        if self._query and id not in self._why:
+            self._ask(index.row())
         if role == OBJECT_ROLE:
             return item
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{item.entry.title}, {kind_name(self._ctx.t, item.entry.kind)}"
+        if role in _WHY_ROLES:
+            match = self._why.get(id)
+            return None if match is None else self._ctx.t("Why this? {reason}", reason=why(self._ctx.t, match))
         return item.entry.title
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -206,10 +227,13 @@ class EntryModel(QStringListModel):
         ids = self.ids
         low, high = max(0, min(wanted) - READ_AHEAD), min(len(ids), max(wanted) + READ_AHEAD + 1)
         rows = range(low, high) if high - low <= 2 * MOST_AT_ONCE else [row for row in wanted if row < len(ids)]
-        missing = [ids[row] for row in rows if ids[row] not in self._items]
+        missing = [ids[row] for row in rows if self._is_missing(ids[row])]
         if missing:
             self._reading = True
             self._ctx.tasks.launch(self._read(missing), what="read entries", owner=self)
+
+    def _is_missing(self, id: str) -> bool:
+        return id not in self._items or (bool(self._query) and id not in self._why)
 
     async def _read(self, ids: Sequence[str]) -> None:
         try:
@@ -221,8 +245,14 @@ class EntryModel(QStringListModel):
 
     async def _fetch(self, ids: Sequence[str]) -> None:
         knowledge = self._ctx.services.knowledge
+        query = self._query
         found = await knowledge.knowledge_entries(ids)
         similar = await knowledge.knowledge_similar_counts(ids) if self._with_similar else {}
+        reasons = await knowledge.knowledge_why(query, ids) if query else {}
+        if query == self._query:
+            if len(self._why) > KEPT:
+                self._why.clear()
+            self._why.update(reasons)
         self.put(found, similar)
 
 

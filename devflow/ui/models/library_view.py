@@ -6,23 +6,31 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from devflow.domain.knowledge import Kind, Status
+from devflow.domain.knowledge import EmbeddingStatus, Kind, Status
 from devflow.store.entry_lists import SORTS, SOURCES, Filters
 
 GROUP = "library_view"
 """Its settings group."""
 
 RELEVANCE = "relevance"
+CONFLICTS, FAILED, PENDING = "conflicts", "embedding-failed", "embedding-pending"
+ATTENTION = (CONFLICTS, FAILED, PENDING)
+"""What asks for attention: contradictions, vectors that could not be made, vectors that are still to be made."""
+_EMBEDDING = {FAILED: EmbeddingStatus.FAILED, PENDING: EmbeddingStatus.PENDING}
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryView:
-    """`status` None shows every status. While a query stands, `found_sort` is the order, else `sort`."""
+    """`status` None shows every status. While a query stands, `found_sort` is the order, else `sort`.
+
+    `attention` is one of `ATTENTION`.
+    """
 
     status: Status | None = Status.PUBLISHED
     kind: Kind | None = None
     tag: str | None = None
     source: str | None = None
+    attention: str | None = None
     query: str = ""
     sort: str = "updated"
     found_sort: str = RELEVANCE
@@ -30,7 +38,14 @@ class LibraryView:
     @property
     def filters(self) -> Filters:
         statuses = frozenset(Status) if self.status is None else frozenset({self.status})
-        return Filters(statuses=statuses, kind=self.kind, tag=self.tag, source=self.source)
+        return Filters(
+            statuses=statuses,
+            kind=self.kind,
+            tag=self.tag,
+            source=self.source,
+            embedding=_EMBEDDING.get(self.attention or ""),
+            conflicts=self.attention == CONFLICTS,
+        )
 
     @property
     def searching(self) -> bool:
@@ -43,7 +58,7 @@ class LibraryView:
     @property
     def narrowed(self) -> bool:
         """Whether a facet is set beyond the status."""
-        return bool(self.kind or self.tag or self.source)
+        return bool(self.kind or self.tag or self.source or self.attention)
 
 
 def to_settings(view: LibraryView) -> dict[str, Any]:
@@ -60,6 +75,7 @@ def from_settings(value: Mapping[str, Any]) -> LibraryView:
         kind=_one_of(Kind, value.get("kind")),
         tag=_text(value.get("tag")),
         source=source if (source := _text(value.get("source"))) in SOURCES else None,
+        attention=which if (which := _text(value.get("attention"))) in ATTENTION else None,
         query=_text(value.get("query")) or "",
         sort=sort if (sort := _text(value.get("sort"))) in sorts else default.sort,
         found_sort=sort if (sort := _text(value.get("found_sort"))) in sorts | {RELEVANCE} else RELEVANCE,

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from devflow.domain.messages import Translator
 from devflow.store.page_file import PageRow
 from devflow.ui.models.page_groups import ABOUT, IN_TEXT, NAMED, SKIPPED, Group
+from devflow.ui.models.why import Why, why_listed_page
 from devflow.ui.widgets.lists import HEADER_ROLE, OBJECT_ROLE
 
 Index = QModelIndex | QPersistentModelIndex
@@ -23,6 +24,7 @@ class PageModel(QAbstractListModel):
         self._t = t
         self._groups: tuple[Group, ...] = ()
         self._folded: frozenset[str] = frozenset()
+        self._query = ""
         self._items: list[Item] = []
         self.heads: list[bool] = []
         """Row by row, whether it is a group's header: what a list asks of every row when it is laid out."""
@@ -30,6 +32,17 @@ class PageModel(QAbstractListModel):
     @property
     def folded(self) -> frozenset[str]:
         return self._folded
+
+    def explain(self, query: str) -> None:
+        """What is listed is what a search for `query` found (empty: no search): its rows say why they are there."""
+        self._query = query.strip()
+
+    def why(self, path: str) -> Why | None:
+        """Why the search lists the page; None without a search."""
+        group = self.group_of(path) if self._query else None
+        found = next((each for each in self._groups if each.key == group), None)
+        page = None if found is None else next((page for page in found.pages if page.path == path), None)
+        return None if page is None else why_listed_page(self._t, page, self._query, group == IN_TEXT)
 
     def show_groups(self, groups: Sequence[Group], folded: Iterable[str]) -> None:
         self.beginResetModel()
@@ -96,9 +109,15 @@ class PageModel(QAbstractListModel):
             return self.title(item)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._spoken(item)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return item.path if isinstance(item, PageRow) else None
+        if role == Qt.ItemDataRole.ToolTipRole and isinstance(item, PageRow):
+            return "\n".join(part for part in (item.path, self._reason(item)) if part)
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole and isinstance(item, PageRow):
+            return self._reason(item)
         return None
+
+    def _reason(self, page: PageRow) -> str:
+        why = self.why(page.path)
+        return "" if why is None else self._t("Why this? {reason}", reason=why.line)
 
     def title(self, item: Item) -> str:
         if isinstance(item, PageRow):

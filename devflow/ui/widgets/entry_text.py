@@ -77,11 +77,18 @@ class EntryText(QWidget):
         if under_title is not None:
             column.addSpacing(4)
             column.addWidget(under_title)
+        self._head = column.count()
         column.addSpacing(10)
         column.addWidget(self.prose)
         column.addSpacing(10)
         column.addWidget(self._chips)
         ctx.theme.changed.connect(self._mark_again)
+
+    def put_under_title(self, widget: QWidget) -> None:
+        """One more line of the caller's, above the prose; hidden it takes no room."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(self._head, widget)
 
     def show_entry(self, entry: Entry) -> None:
         self.title.setText(entry.title)

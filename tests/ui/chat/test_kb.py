@@ -57,6 +57,20 @@ async def test_the_model_gets_the_pages_below_the_message_and_the_transcript_doe
         assert chat.last.retrieval.text() == "Nothing in this knowledge base matches"
 
 
+async def test_a_page_that_was_given_explains_why(open_chat: OpenChat, tmp_path: Path) -> None:
+    async with open_chat() as chat:
+        await open_base(chat, write(tmp_path / "writing", ARTICLES))
+        await chat.asked("多agent团队怎么分工")
+        (block,) = chat.page.sources.blocks
+        assert block.reason.text() == "Body match"
+        assert block.reason.accessibleName() == "Why this? Body match"
+        block.reason.click()
+        assert block.facts.isVisible()
+        facts = dict(block.facts.facts)
+        assert facts["Found by"] == "Body match"
+        assert {"agent", "团队", "分工"} <= set(facts["In the text"].split(", "))
+
+
 async def test_without_a_base_the_picker_says_so_in_a_word(open_chat: OpenChat) -> None:
     async with open_chat() as chat:
         assert picker(chat).accessibleName() == "Knowledge base: No KB"

@@ -156,3 +156,26 @@ async def test_a_narrow_window_lays_the_sources_over_and_folds_the_list(
 
 def _line(chat: Chat) -> RetrievalLine:
     return chat.last.retrieval
+
+
+async def test_every_source_explains_why_it_was_given(open_chat: OpenChat, server: OpenAIServer) -> None:
+    server.script("At once [K1].")
+    async with open_chat(server) as chat:
+        await chat.publish(TITLE, CONTENT)
+        await chat.asked(QUESTION)
+        block = chat.page.sources.blocks[0]
+        await eventually(lambda: "Title match" in block.reason.text())
+        assert block.reason.accessibleName().startswith("Why this? Title match")
+        assert "title: deferred, transaction" in block.reason.toolTip()
+        assert not block.facts.isVisible()
+
+        block.reason.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(block.reason, Qt.Key.Key_Space)
+        assert block.facts.isVisible()
+        facts = dict(block.facts.facts)
+        assert facts["Found by"] == "words"
+        assert {"deferred", "transaction", "upgrades"} <= set(facts["In the title"].split(", "))
+        assert "transaction" in facts["In the text"]
+        assert facts["Score"] == "1.00, the best has 1.00"
+        assert "Similarity" not in facts
+        assert chat.page.sources.isVisible(), "a press on the reason opens no entry"

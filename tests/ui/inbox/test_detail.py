@@ -1,5 +1,7 @@
 """What stands beside a candidate: where it comes from, what was found in it, what is like it."""
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from devflow.domain.knowledge import Evidence, Status
@@ -100,3 +102,21 @@ def _put_secret(unit, id: str) -> None:  # type: ignore[no-untyped-def]
 
     token = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     unit.session.execute(text("UPDATE entries SET content = :text WHERE id = :id"), {"text": f"Use {token}", "id": id})
+
+
+@at_the_desk
+async def test_a_candidate_that_the_filter_finds_says_why(desk: Desk) -> None:
+    await desk.add("Docker cache", content="Order the layers.")
+    await desk.add("Fonts")
+    await desk.open_inbox()
+    await eventually(lambda: desk.inbox.model.rowCount() == 2)
+    bar = desk.inbox.detail.why
+    assert not bar.isVisible()
+    desk.type("inboxFilter", "docker layers")
+    await eventually(bar.isVisible)
+    desk.inbox.list.setFocus()
+    desk.press(Qt.Key.Key_Y)
+    assert bar.facts.isVisible()
+    assert dict(bar.facts.facts) == {"Found by": "words", "In the title": "docker", "In the text": "layers"}
+    QTest.keyClick(desk.inbox.candidates.filter, Qt.Key.Key_Escape)
+    await eventually(lambda: not bar.isVisible())

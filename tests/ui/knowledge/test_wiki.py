@@ -173,6 +173,32 @@ async def test_the_search_finds_names_first_and_then_texts_and_slash_leads_to_it
 
 
 @at_the_desk
+async def test_a_page_that_the_search_lists_says_why(desk: Desk, tmp_path: Path) -> None:
+    await opened(desk, tmp_path / "notes")
+    await eventually(lambda: len(titles(desk)) == 7)
+    model, detail = desk.wiki.pane.model, desk.wiki.detail
+    assert model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole) == "purpose.md"
+    assert not detail.why.isVisible()
+
+    desk.type("pageSearch", "wal")
+    await eventually(lambda: len(titles(desk)) == 4)
+    told = [model.index(row, 0).data(Qt.ItemDataRole.AccessibleDescriptionRole) for row in (1, 3)]
+    assert told == ["Why this? title: wal; file name: wal", "Why this? content: wal"]
+    assert str(model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)).splitlines() == [
+        "wiki/topics/sqlite-wal.md",
+        told[0],
+    ]
+    pages = desk.find(QListView, "pageList")
+    pages.setCurrentIndex(model.index(3, 0))
+    await eventually(lambda: shown(desk) == "Retry and back-off" and detail.why.isVisible())
+    detail.why.button.click()
+    assert dict(detail.why.facts.facts) == {"Found by": "every word of the query", "In the text": "wal"}
+
+    QTest.keyClick(desk.wiki.pane.search, Key.Key_Escape)
+    await eventually(lambda: not detail.why.isVisible())
+
+
+@at_the_desk
 async def test_the_order_of_the_pages_is_chosen_and_kept(desk: Desk, tmp_path: Path) -> None:
     folder = write(tmp_path / "kb", {"wiki/topics/b.md": "# Beta", "wiki/topics/a.md": "# Alpha"})
     long_ago = time.time() - 40 * 86_400

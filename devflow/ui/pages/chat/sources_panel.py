@@ -12,11 +12,13 @@ from shiboken6 import isValid
 from devflow.domain.errors import NotFound
 from devflow.domain.knowledge import Entry, Kind, Status
 from devflow.ui.context import UiContext
+from devflow.ui.models.why import page_reason, why_item
 from devflow.ui.models.words import kind_name
 from devflow.ui.pages.chat.clamped import Clamped
 from devflow.ui.pages.chat.turn_views import Source
 from devflow.ui.widgets import Chip, EmptyState, Hairline, IconButton, Label, Pane
 from devflow.ui.widgets.painting import fill_round
+from devflow.ui.widgets.why import WhyButton, WhyFacts
 
 _EDGE = 16
 
@@ -158,7 +160,9 @@ class SourceBlock(QFrame):
         head.addWidget(Label(f"{item.score:.2f}", "small", "faint"))
         self.title = Clamped(ctx, item.title, role="ui-strong", color="text")
         self.excerpt = Clamped(ctx, plain_excerpt(item.excerpt, item.title))
-        self.reason = Label("", "small", "muted")
+        self.reason = WhyButton(ctx)
+        self.facts = WhyFacts(ctx)
+        self.reason.toggled.connect(self.facts.setVisible)
         self.helpful = IconButton(ctx, "thumbs-up", t("Helpful"), small=True, checkable=True)
         self.helpful.setObjectName("helpfulButton")
         self.unhelpful = IconButton(ctx, "thumbs-down", t("Not helpful"), small=True, checkable=True)
@@ -167,7 +171,8 @@ class SourceBlock(QFrame):
         self.unhelpful.clicked.connect(self._disliked)
         foot = QHBoxLayout()
         foot.setSpacing(0)
-        foot.addWidget(self.reason, 1)
+        foot.addWidget(self.reason)
+        foot.addStretch(1)
         foot.addWidget(self.helpful)
         foot.addWidget(self.unhelpful)
         column = QVBoxLayout(self)
@@ -190,6 +195,7 @@ class SourceBlock(QFrame):
         column.addLayout(words)
         column.addSpacing(4)
         column.addLayout(foot)
+        column.addWidget(self.facts)
         self.show_entry(None, known=False)
         self.show_source(source)
 
@@ -207,7 +213,9 @@ class SourceBlock(QFrame):
             words = [t("No longer in the library")]
         elif entry is not None and entry.reuse_count:
             words.append(t.n("reused {count}×", "reused {count}×", entry.reuse_count))
-        self.reason.setText(" · ".join(words))
+        why = why_item(t, self.source.item)
+        self.reason.say(" · ".join(words), why.line)
+        self.facts.show_facts(why.facts)
         self.title.set_color("text-muted" if gone else "text")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -256,14 +264,7 @@ def reason_words(ctx: UiContext, source: Source) -> str:
     """Where the question's words stand in it; the search's own word where that cannot be told."""
     t = ctx.t
     if source.item.source == "page":
-        return {
-            "explicit": t("Named in the question"),
-            "title": t("Title match"),
-            "kb_meta": t("About this base"),
-            "recent_synthesis": t("Recent digest"),
-            "filename": t("File name match"),
-            "body": t("Body match"),
-        }.get(source.item.reason, source.item.reason)
+        return page_reason(t, source.item.reason)
     if source.item.reason == "meaning":
         return t("Near in meaning")
     title = source.item.title.casefold()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from devflow.domain.knowledge import INBOX, Entry, Kind
 from devflow.store.entry_lists import Filters
 from devflow.ui.context import UiContext
+from devflow.ui.models.completion import Completion
 from devflow.ui.models.entries import EntryModel
 from devflow.ui.models.marks import marked_terms
 from devflow.ui.models.refresh import Refresher
@@ -72,6 +73,9 @@ class Candidates(Pane):
         self.filter.escaped.connect(self.list.setFocus)
         self.filter.returnPressed.connect(self.list.setFocus)
         self.kinds.chosen.connect(self._kind_chosen)
+        self._completion = Completion(ctx, self)
+        self._completion.completed.connect(self._completed)
+        self._completion.stale.connect(self._reader.ask)
         ctx.events.entries_changed.connect(self._changed)
 
     # what is there
@@ -165,11 +169,18 @@ class Candidates(Pane):
     async def _read(self) -> None:
         query, kind = self.filter.text().strip(), self._kind
         filters = Filters(statuses=INBOX, kind=kind)
-        order = await self._ctx.services.knowledge.knowledge_order(filters, sort="inbox", query=query)
+        found = await self._ctx.services.knowledge.knowledge_found(filters, sort="inbox", query=query)
         if (query, kind) == (self.filter.text().strip(), self._kind):
-            self._order = order
+            self.model.explain(query)
+            if self._completion.begin((filters, "inbox", query), found):
+                self._order = found.ids
             self._show()
             self.loaded.emit()
+
+    def _completed(self, _search: object, ids: tuple[str, ...]) -> None:
+        self._order = ids
+        self._show()
+        self.loaded.emit()
 
     def _show(self) -> None:
         kept = self._shown | self._returning

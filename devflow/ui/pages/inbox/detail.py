@@ -21,6 +21,7 @@ from devflow.ui.widgets import Button, Chip, ConfidenceBar, IconButton, Label, P
 from devflow.ui.widgets.entry_menu import EntryMenu
 from devflow.ui.widgets.entry_parts import Checks, Link, Quote, Section
 from devflow.ui.widgets.entry_text import EDGE, DetailScroll, EntryText
+from devflow.ui.widgets.why import WhyBar
 
 READ_AFTER_MS = 40
 
@@ -63,6 +64,8 @@ class CandidateDetail(Pane):
         self._origin = Link(ctx)
         self._origin.clicked.connect(self._follow)
         self.text = EntryText(ctx, self._facts())
+        self.why = WhyBar(ctx)
+        self.text.put_under_title(self.why)
         self._quote = Quote(ctx)
         self._quote.open.setObjectName("openEvidence")
         self._quote.open.clicked.connect(self._follow)

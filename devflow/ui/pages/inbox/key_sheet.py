@@ -31,6 +31,7 @@ def key_sheet(ctx: UiContext, parent: QWidget) -> KeySheet:
                     (["X"], t("Select")),
                     (["Shift", "J"], t("Extend the selection")),
                     (["/"], t("Filter")),
+                    (["Y"], t("Why this?")),
                     (["Esc"], t("Clear the selection")),
                 ],
             ),

@@ -14,6 +14,7 @@ from devflow.knowledge.acts import Done
 from devflow.ui.context import UiContext
 from devflow.ui.models.history import History, Step
 from devflow.ui.models.review import Decided, Review, history_of
+from devflow.ui.models.why import why_entry
 from devflow.ui.models.words import reason_word, refusal
 from devflow.ui.pages.inbox.actions import ActionBar
 from devflow.ui.pages.inbox.candidates import Candidates
@@ -209,6 +210,8 @@ class InboxPage(QWidget):
         entry = self.model.entry(self.list.current_id)
         if entry is not None and entry != self.detail.entry:
             self.detail.show_entry(entry)
+        match = self.model.why(self.list.current_id)
+        self.detail.why.show_why(None if match is None else why_entry(self._ctx.t, match))
         self._show_acts()
 
     def _show_acts(self) -> None:
@@ -266,6 +269,7 @@ class InboxPage(QWidget):
             _Key.Key_S: self.send_to_review,
             _Key.Key_W: self.widen,
             _Key.Key_X: self.list.toggle,
+            _Key.Key_Y: self.detail.why.toggle,
             _Key.Key_Slash: self._to_filter,
             _Key.Key_Question: self.show_keys,
             _Key.Key_Escape: self._escape,

@@ -24,6 +24,7 @@ from devflow.ui.widgets.entry_parts import FactsGrid, Link, Section
 from devflow.ui.widgets.entry_text import EDGE, DetailScroll, EntryText
 from devflow.ui.widgets.entry_timeline import timeline_items
 from devflow.ui.widgets.timeline import Timeline
+from devflow.ui.widgets.why import WhyBar
 
 READ_AFTER_MS = 40
 
@@ -73,6 +74,8 @@ class EntryDetail(Pane):
         self.more.clicked.connect(self._open_menu)
         self._menu = EntryMenu(ctx, self)
         self.text = EntryText(ctx)
+        self.why = WhyBar(ctx)
+        self.text.put_under_title(self.why)
         self._facts = self._make_facts()
         self.conflict = NoticeStrip(ctx, "", "warning", link=t("Compare"))
         self.conflict.setObjectName("conflictStrip")

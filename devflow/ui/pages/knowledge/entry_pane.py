@@ -64,24 +64,26 @@ class EntryPane(Pane):
         self.search.returnPressed.connect(self.list.setFocus)
         self.sort.chosen.connect(self._sort_chosen)
 
-    def show_view(self, view: LibraryView, total: int, everything: int) -> None:
-        """`total` entries are in the list, `everything` in the whole library, archived ones too."""
+    def show_view(self, view: LibraryView, total: int, everything: int, going_on: str = "") -> None:
+        """`total` entries are in the list, `everything` in the whole library, archived ones too. `going_on`: what is
+        being done for the rest, while this is not all."""
         self._view = view
         t = self._ctx.t
         if self.search.text().strip() != view.query.strip() and not self._pause.isActive():
             self.search.setText(view.query)
             self._pause.stop()
-        self.count.setText(_count_words(self._ctx, view, total))
+        words = _count_words(self._ctx, view, total)
+        self.count.setText(t("{count} so far, {going_on}", count=words, going_on=going_on) if going_on else words)
         names = sort_names(t)
         choices = [Choice(name, text) for name, text in names.items() if name != RELEVANCE or view.searching]
         self.sort.set_choices(choices, view.order)
         self.sort.set_label(names[view.order])
         self._delegate.set_terms(marked_terms(view.query))
         had_list = self._stack.currentWidget() is self.list
-        self._stack.setCurrentWidget(self.list if total else self._nothing)
+        self._stack.setCurrentWidget(self.list if total or going_on else self._nothing)
         if total and not had_list and self.isVisible() and not self.search.hasFocus():
             self.list.setFocus()  # a hidden list cannot take the keyboard: it gets it when it comes
-        if not total:
+        if not total and not going_on:
             self._explain(view, everything)
 
     def _explain(self, view: LibraryView, everything: int) -> None:

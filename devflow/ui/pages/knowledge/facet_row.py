@@ -18,13 +18,15 @@ _HEIGHT = 28
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """`mark` is a colour token for a dot, `#` for a tag, or empty; `round` a status's disc, else a kind's square."""
+    """`mark` is a colour token for a dot, `#` for a tag, or empty; `round` a status's disc, else a kind's square. With an
+    `icon`, that stands there in the mark's colour."""
 
     value: object
     text: str
     count: int
     mark: str = ""
     round: bool = False
+    icon: str = ""
 
 
 class FacetRow(QAbstractButton):
@@ -68,6 +70,9 @@ class FacetRow(QAbstractButton):
         x = rect.left() + 24
         if facet.mark == "#":
             draw_text(painter, rect.left() + 8, base, "#", font, theme.color("text-faint"))
+        elif facet.icon:
+            y = (rect.height() - 14) / 2 + 0.5
+            self._look.icons.paint(painter, rect.left() + 5, y, facet.icon, facet.mark, 14)
         elif facet.mark:
             draw_dot(painter, QPointF(rect.left() + 12, rect.center().y()), 8, theme.color(facet.mark), not facet.round)
         until = draw_text_right(

@@ -1,4 +1,4 @@
-"""The side of the library: statuses, kinds, tags and sources with their counts."""
+"""The side of the library: statuses, kinds, tags, sources and what asks for attention, with their counts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QScrollArea, QVBoxLayout, QWidget
 
-from devflow.domain.knowledge import Kind, Status
+from devflow.domain.knowledge import EmbeddingStatus, Kind, Status
 from devflow.store.entry_lists import SOURCES, Facets
 from devflow.ui.context import UiContext
-from devflow.ui.models.library_view import LibraryView
+from devflow.ui.models.library_view import CONFLICTS, FAILED, PENDING, LibraryView
 from devflow.ui.models.words import kind_name, source_word, status_name
 from devflow.ui.pages.knowledge.facet_row import Facet, FacetGroup
 from devflow.ui.widgets import Pane
@@ -26,6 +26,7 @@ class FacetPane(Pane):
     kind_chosen = Signal(object)
     tag_chosen = Signal(object)
     source_chosen = Signal(object)
+    attention_chosen = Signal(object)
 
     def __init__(self, ctx: UiContext, head: QWidget, parent: QWidget | None = None) -> None:
         super().__init__("sunken", "none", parent)
@@ -37,17 +38,19 @@ class FacetPane(Pane):
         self.kinds = FacetGroup(ctx, "kindFilter", t("Kind"))
         self.tags = FacetGroup(ctx, "tagFilter", t("Tags"), most=TAGS_SHOWN)
         self.sources = FacetGroup(ctx, "sourceFilter", t("Source"))
+        self.attention = FacetGroup(ctx, "attentionFilter", t("Attention"))
         self.statuses.chosen.connect(self.status_chosen)
         self.kinds.chosen.connect(self.kind_chosen)
         self.tags.chosen.connect(self.tag_chosen)
         self.sources.chosen.connect(self.source_chosen)
+        self.attention.chosen.connect(self.attention_chosen)
         self.tags.more_asked.connect(self._open_tags)
         page = QWidget()
         page.setProperty("role", "page")
         inner = QVBoxLayout(page)
         inner.setContentsMargins(8, 1, 8, 8)
         inner.setSpacing(0)
-        for group in (self.statuses, self.kinds, self.tags, self.sources):
+        for group in (self.statuses, self.kinds, self.tags, self.sources, self.attention):
             inner.addWidget(group)
         inner.addStretch(1)
         area = QScrollArea()
@@ -86,6 +89,17 @@ class FacetPane(Pane):
             ],
             view.source,
         )
+        self._show_attention(facets, view)
+
+    def _show_attention(self, facets: Facets, view: LibraryView) -> None:
+        """Only what there is: a library without trouble has no such group."""
+        t, vectors = self._ctx.t, facets.embeddings
+        rows = (
+            Facet(CONFLICTS, t("Conflicts"), facets.conflicts, "warning", icon="warning"),
+            Facet(FAILED, t("Embedding failed"), vectors[EmbeddingStatus.FAILED], "danger", icon="cube"),
+            Facet(PENDING, t("Embedding pending"), vectors[EmbeddingStatus.PENDING], "text-muted", icon="cube"),
+        )
+        self.attention.show_facets([row for row in rows if row.count or row.value == view.attention], view.attention)
 
     def _open_tags(self) -> None:
         """Every tag in one menu, by name."""

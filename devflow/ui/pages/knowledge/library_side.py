@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from devflow.domain.errors import NotFound
-from devflow.domain.knowledge import INBOX, Entry, Kind, Status
+from devflow.domain.knowledge import Entry, Kind, Status
 from devflow.ui.context import UiContext
+from devflow.ui.models.completion import Completion, Search
 from devflow.ui.models.library_view import GROUP, RELEVANCE, LibraryView, from_settings, to_settings
 from devflow.ui.models.marks import marked_terms
 from devflow.ui.models.refresh import Refresher
 from devflow.ui.models.review import Decided, Review, history_of
+from devflow.ui.models.why import why_entry
 from devflow.ui.pages.knowledge.detail import EntryDetail
 from devflow.ui.pages.knowledge.entry_pane import EntryPane
 from devflow.ui.pages.knowledge.facets import FacetPane
+from devflow.ui.pages.knowledge.facets_popup import LIST, SIDE, FacetsPopup
+from devflow.ui.pages.knowledge.library_edits import LibraryEdits
 from devflow.ui.pages.knowledge.side_switch import SideSwitch
 from devflow.ui.samples import load_samples
 from devflow.ui.widgets import EmptyState, HairlineSplitter, UndoBar
-from devflow.ui.widgets.entry_editor import EntryEditor
 
 _Key = Qt.Key
-SIDE = 212
 
 
 class LibrarySide(QWidget):
@@ -41,8 +43,8 @@ class LibrarySide(QWidget):
         self._pinned: str | None = None
         self._missed: frozenset[str] = frozenset()
         self._narrow = False
-        self._editing = False
         self.review = Review(ctx, history_of(ctx, "library"), self)
+        self._edits = LibraryEdits(ctx, self, self.review.done, self._added)
         self.switch = SideSwitch(ctx)
         self.facets = FacetPane(ctx, self.switch)
         self.pane = EntryPane(ctx)
@@ -53,6 +55,8 @@ class LibrarySide(QWidget):
         self._lay_out()
         self.bar = UndoBar(ctx, self._right, above=16)
         self.bar.button.setObjectName("libraryUndoButton")
+        self._everything = 0
+        self._completion = Completion(ctx, self)
         self._reader = Refresher(ctx.tasks, self._read, "read the library", self)
         self._keeper = Refresher(ctx.tasks, self._keep, "keep the library's view", self)
         self._minutes = QTimer(self)
@@ -82,7 +86,7 @@ class LibrarySide(QWidget):
         """Below 1040 the facets become a popup."""
         if below_1040 != self._narrow:
             self._narrow = below_1040
-            self._place_facets()
+            self._popup.place(below_1040, self.splitter)
 
     def close_page(self) -> None:
         if self._known:
@@ -133,15 +137,36 @@ class LibrarySide(QWidget):
     def _source(self, source: str | None) -> None:
         self._set(replace(self._view, source=source))
 
+    def _attention(self, which: str | None) -> None:
+        self._set(replace(self._view, attention=which))
+
     def _reset(self) -> None:
         self._set(LibraryView(sort=self._view.sort, found_sort=self._view.found_sort))
 
     async def _read(self) -> None:
         view, knowledge = self._view, self._ctx.services.knowledge
-        order = await knowledge.knowledge_order(view.filters, sort=view.order, query=view.query)
+        found = await knowledge.knowledge_found(view.filters, sort=view.order, query=view.query)
         facets = await knowledge.facets(view.filters)
+        everything = sum(facets.statuses.values()) or (await knowledge.knowledge_stats()).total
         if view != self._view:
             return  # asked again already
+        self._everything = everything
+        self.model.explain(view.query)
+        self.facets.show_facets(facets, view)
+        self.detail.text.mark(marked_terms(view.query))
+        show = self._completion.begin(self._search, found)
+        self._take(found.ids if show else self.model.ids)
+
+    @property
+    def _search(self) -> Search:
+        return self._view.filters, self._view.order, self._view.query
+
+    def _completed(self, search: Search, ids: tuple[str, ...]) -> None:
+        if search == self._search:
+            self._take(ids)
+
+    def _take(self, order: tuple[str, ...]) -> None:
+        """Show these, and stay where the human is."""
         pinned = self._pinned
         self.list.show_order(order)
         if pinned is not None and self.list.current_id != pinned:
@@ -150,10 +175,7 @@ class LibrarySide(QWidget):
         back, self._back = self._back, None
         if self.model.row_of(back) >= 0:
             self.list.go_to(back)
-        everything = sum(facets.statuses.values()) or (await knowledge.knowledge_stats()).total
-        self.facets.show_facets(facets, view)
-        self.pane.show_view(view, len(order), everything)
-        self.detail.text.mark(marked_terms(view.query))
+        self.pane.show_view(self._view, len(order), self._everything, self._completion.words)
         if order and self._pinned is None and not self.list.currentIndex().isValid():
             self.list.go_to(order[0])
         self._show_current()
@@ -192,6 +214,8 @@ class LibrarySide(QWidget):
     def _show(self, entry: Entry) -> None:
         if entry != self.detail.entry:
             self.detail.show_entry(entry)
+        match = self.model.why(entry.id) if self._pinned is None else None
+        self.detail.why.show_why(None if match is None else why_entry(self._ctx.t, match))
         self._right.setCurrentWidget(self.detail)
 
     def _changed(self, ids: frozenset[str]) -> None:
@@ -225,11 +249,11 @@ class LibrarySide(QWidget):
     # acts
 
     def new(self) -> None:
-        self._launch_editor(None)
+        self._edits.open(None)
 
     def edit(self) -> None:
         if self.detail.entry is not None and self._right.currentWidget() is self.detail:
-            self._launch_editor(self.detail.entry)
+            self._edits.open(self.detail.entry)
 
     def archive(self) -> None:
         entry = self.detail.entry
@@ -241,30 +265,9 @@ class LibrarySide(QWidget):
         if entry is not None and entry.status is Status.ARCHIVED:
             self.review.restore(entry)
 
-    def _launch_editor(self, entry: Entry | None) -> None:
-        if not self._editing:
-            self._ctx.tasks.launch(self._edit(entry), what="edit an entry", owner=self)
-
-    async def _edit(self, entry: Entry | None) -> None:
-        self._editing = True
-        editor = EntryEditor(self._ctx, entry, parent=self.window())
-        try:
-            await self._ctx.dialogs.run(editor)
-        finally:
-            self._editing = False
-        if editor.saved is None:
-            return
-        t, after = self._ctx.t, editor.saved.done.entries[0]
-        if editor.saved.published:
-            words = t("Published “{title}”", title=after.title)
-        elif entry is None:
-            words = t("“{title}” waits in the inbox", title=after.title)
-        else:
-            words = t("Saved “{title}”", title=after.title)
-        self.review.done(editor.saved.done, words)
-        if entry is None and after.status not in INBOX:
-            await self._reader.ask()
-            self.list.go_to(after.id)
+    def _added(self, id: str) -> None:
+        self._back = id
+        self._reader.ask()
 
     def _decided(self, decided: Decided) -> None:
         self.model.put(decided.entries)
@@ -298,6 +301,8 @@ class LibrarySide(QWidget):
                 self.edit()
             case _Key.Key_N if not control:
                 self.new()
+            case _Key.Key_Y if not control:
+                self.detail.why.toggle()
             case _Key.Key_Z if control and shift:
                 self.review.redo()
             case _Key.Key_Z if control:
@@ -305,7 +310,7 @@ class LibrarySide(QWidget):
             case _Key.Key_F if control:
                 self._to_search()
             case _Key.Key_Escape if self._popup.isVisible():
-                self._toggle_popup()
+                self._popup.toggle()
             case _:
                 return
         event.accept()
@@ -313,28 +318,6 @@ class LibrarySide(QWidget):
     def _to_search(self) -> None:
         self.pane.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.pane.search.selectAll()
-
-    # the facets' place
-
-    def _place_facets(self) -> None:
-        self.pane.filters.setVisible(self._narrow)
-        self.pane.filters.setChecked(False)
-        self._popup.hide()
-        if self._narrow:
-            self._inside.addWidget(self.facets)
-        else:
-            self.splitter.insertWidget(0, self.facets)
-            self.splitter.setSizes([SIDE - 1, 363, max(1, self.width() - SIDE - 364)])
-        self.facets.show()
-
-    def _toggle_popup(self) -> None:
-        opening = not self._popup.isVisible()
-        self.pane.filters.setChecked(opening)
-        self._popup.setVisible(opening)
-        if opening:
-            corner = self.pane.filters.mapTo(self, QPoint(0, self.pane.filters.height() + 4))
-            self._popup.setGeometry(corner.x(), corner.y(), 240, min(560, self.height() - corner.y() - 16))
-            self._popup.raise_()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -344,17 +327,12 @@ class LibrarySide(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._popup.isVisible():
-            self._toggle_popup()
+            self._popup.toggle()
 
     # building
 
     def _lay_out(self) -> None:
-        self._popup = QFrame(self)
-        self._popup.setProperty("role", "popup")
-        self._popup.setObjectName("filtersPopup")
-        self._inside = QVBoxLayout(self._popup)
-        self._inside.setContentsMargins(1, 1, 1, 1)
-        self._popup.hide()
+        self._popup = FacetsPopup(self.facets, self.pane, self)
         self._blank = QWidget()
         for part in (self._nothing, self._blank, self.detail):
             self._right.addWidget(part)
@@ -367,7 +345,7 @@ class LibrarySide(QWidget):
         for part in (self.facets, self.pane, self._right):
             self.splitter.addWidget(part)
         self.splitter.setStretchFactor(2, 1)
-        self.splitter.setSizes([SIDE - 1, 363, 632])
+        self.splitter.setSizes([SIDE - 1, LIST, 632])
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.splitter)
@@ -377,10 +355,11 @@ class LibrarySide(QWidget):
         self.facets.kind_chosen.connect(self._kind)
         self.facets.tag_chosen.connect(self._tag)
         self.facets.source_chosen.connect(self._source)
+        self.facets.attention_chosen.connect(self._attention)
         self.pane.query_changed.connect(self._query)
         self.pane.sort_chosen.connect(self._sort)
         self.pane.new_asked.connect(self.new)
-        self.pane.filters_asked.connect(self._toggle_popup)
+        self.pane.filters_asked.connect(self._popup.toggle)
         self.pane.samples_asked.connect(self._load_samples)
         self.pane.reset_asked.connect(self._reset)
         self.list.keyed.connect(self._key)
@@ -391,6 +370,8 @@ class LibrarySide(QWidget):
         self.detail.archive_asked.connect(self.archive)
         self.detail.restore_asked.connect(self.restore)
         self.review.decided.connect(self._decided)
+        self._completion.completed.connect(self._completed)
+        self._completion.stale.connect(self._reader.ask)
         self._ctx.events.entries_changed.connect(self._changed)
 
     def _opened(self, _index: QModelIndex) -> None:

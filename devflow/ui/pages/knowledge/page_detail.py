@@ -17,6 +17,7 @@ from devflow.ui.widgets import Button, ElidedLabel, EmptyState, Label, NoticeStr
 from devflow.ui.widgets.entry_parts import Link
 from devflow.ui.widgets.entry_text import EDGE, DetailScroll
 from devflow.ui.widgets.long_markdown import LongMarkdown
+from devflow.ui.widgets.why import WhyBar
 
 
 class PageDetail(Pane):
@@ -51,6 +52,7 @@ class PageDetail(Pane):
         self.facts = Label("", "small", "muted")
         self.facts.setObjectName("pageFacts")
         self.facts.setFixedHeight(18)
+        self.why = WhyBar(ctx)
         self.cited = Link(ctx)
         self.cited.setObjectName("citedByLink")
         self.cited.clicked.connect(self._open_cited)
@@ -178,6 +180,7 @@ class PageDetail(Pane):
         inner.addWidget(self.title)
         inner.addSpacing(3)
         inner.addLayout(facts)
+        inner.addWidget(self.why)
         inner.addSpacing(13)
         inner.addWidget(self.notice)
         inner.addWidget(self.view)

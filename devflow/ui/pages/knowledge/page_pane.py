@@ -56,6 +56,7 @@ class PagePane(Pane):
 
     def show_listing(self, listing: Listing, folded: frozenset[str], keep: str | None) -> None:
         """A search folds nothing away of what it has found."""
+        self.model.explain(self.query)
         self.list.show_groups(listing.groups, () if self.query else folded, keep)
         self._stack.setCurrentWidget(self.list if listing.groups else self.nothing)
         if listing.groups:

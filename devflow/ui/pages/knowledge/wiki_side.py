@@ -209,6 +209,7 @@ class WikiSide(QWidget):
             self.detail.show_nothing(t("This page is gone"), t("{path} is not in the folder any more.", path=path))
         else:
             self.detail.show_nothing(t("No page chosen"), "")
+        self.detail.why.show_why(self.pane.model.why(path) if path else None)
 
     async def _open(self, kb_id: str, path: str | None) -> None:
         """A page by its address, whatever the search; of another base too, which does not make that the current one.
