@@ -160,6 +160,8 @@ class EventKind(StrEnum):
     RESTORED = "restored"
     REUSED = "reused"
     SEEN_AGAIN = "seen_again"
+    MERGED = "merged"
+    DISMISSED = "dismissed"
     UNDONE = "undone"
     REDONE = "redone"
     ERASED = "erased"

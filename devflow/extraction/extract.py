@@ -108,7 +108,7 @@ async def _ask(
 
 async def _known(bench: Workbench, lines: Sequence[Line]) -> tuple[Entry, ...]:
     text = "\n".join(line.text for line in lines if line.new)[:_COMPARED]
-    return tuple(hit.entry for hit in await bench.knowledge.knowledge_similar(text, KNOWN))
+    return tuple(hit.entry for hit in await bench.knowledge.knowledge_related(text, KNOWN))
 
 
 async def _keep(

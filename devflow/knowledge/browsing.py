@@ -9,14 +9,17 @@ from devflow.domain.errors import Refused
 from devflow.domain.knowledge import Entry, EventKind, Status
 from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, require_human
+from devflow.knowledge.similar import likenesses
 from devflow.retrieval.entries import SCAN_CAP, found_ids
 from devflow.retrieval.hits import FoundIds
 from devflow.retrieval.hybrid import found_by_meaning
 from devflow.retrieval.meaning import Meaning
-from devflow.store import entries, entry_links, entry_lists, timeline
+from devflow.store import entry_lists, timeline
 from devflow.store.database import Session, Unit
 from devflow.store.entry_lists import Filters
 
+CONFLICTS_AMONG = 20
+"""So many of the most similar entries are asked whether they contradict."""
 RELEVANCE = "relevance"
 """The order a search gives; without a query it is the newest first."""
 
@@ -48,9 +51,8 @@ def order(
 
 
 def conflicts(session: Session, id: str) -> tuple[Entry, ...]:
-    """The entries that contradict this one; archived ones contradict nobody any more."""
-    others = entries.get_many(session, entry_links.conflicts_of(session, id))
-    return tuple(other for other in others if other.status is not Status.ARCHIVED)
+    """The entries that may contradict this one; archived ones contradict nobody any more."""
+    return tuple(each.entry for each in likenesses(session, id, CONFLICTS_AMONG) if each.contradicts is not None)
 
 
 def give_reason(unit: Unit, operation: str, reason: str, *, actor: Actor, agent_child: bool = False) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from devflow.domain.errors import InvalidInput, NotFound
 from devflow.domain.knowledge import Entry, Kind, Status, TimelineEvent
 from devflow.domain.messages import N_
-from devflow.store import entries, entry_lists, timeline
+from devflow.store import entries, entry_links, entry_lists, timeline
 from devflow.store.database import Session
 from devflow.store.entry_lists import Filters
 
@@ -78,6 +78,13 @@ def timeline_of(session: Session, id: str) -> tuple[TimelineEvent, ...]:
     if not events:
         raise NotFound(entries.WHAT, id)
     return events
+
+
+def whole_timeline_of(session: Session, id: str) -> tuple[TimelineEvent, ...]:
+    """An entry's events and those of the entries merged into it, newest first; `entry_id` says whose each is."""
+    own = timeline_of(session, id)
+    others = entry_links.merged_from(session, id)
+    return timeline.of_entries(session, (id, *others)) if others else own
 
 
 def stats(session: Session) -> Stats:

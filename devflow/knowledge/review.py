@@ -44,7 +44,7 @@ def update(
     if current.status is Status.PUBLISHED:
         require_human(actor, CHANGING_PUBLISHED, agent_child=agent_child)
     act = actor.act()
-    entry = entries.update_fields(unit, id, edit.version, _checked(edit, actor), act)
+    entry = entries.update_fields(unit, id, edit.version, checked_fields(edit, actor), act)
     if approve_too:
         require_human(actor, APPROVING, agent_child=agent_child)
         entry = approve_one(unit, id, act)
@@ -131,13 +131,14 @@ def restore_one(unit: Unit, id: str, act: Act) -> Entry:
     return entries.compare_and_set_status(unit, id, Status.ARCHIVED, Status.CANDIDATE, act, event=EventKind.RESTORED)
 
 
-def archive_one(unit: Unit, id: str, act: Act, reason: str = "") -> Entry:
+def archive_one(unit: Unit, id: str, act: Act, reason: str = "", *, into: str = "") -> Entry:
+    """`into`: the entry that it was merged into."""
     current = entries.get(unit.session, id).status
-    detail = {"reason": reason} if reason else None
+    detail = {name: value for name, value in (("reason", reason), ("merged_into", into)) if value}
     return entries.compare_and_set_status(unit, id, current, Status.ARCHIVED, act, detail=detail)
 
 
-def _checked(edit: EntryEdit, actor: Actor) -> dict[str, Any]:
+def checked_fields(edit: EntryEdit, actor: Actor) -> dict[str, Any]:
     """The named fields' values by the entry's rules; raises InvalidInput for the first bad one.
 
     Unless a human edits, secrets are taken out first, as they are on the way in.

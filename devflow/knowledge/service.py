@@ -7,6 +7,7 @@ Each method is one transaction on the store's thread; the rules stand in `submit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from devflow.domain.config import KnowledgeConfig
@@ -21,14 +22,16 @@ from devflow.domain.knowledge import (
     check_kind,
     check_status,
 )
-from devflow.knowledge import browsing, queries, review, submit, undo
+from devflow.knowledge import browsing, contradict, merge, queries, review, submit, undo
 from devflow.knowledge.acts import Actor, Done
 from devflow.knowledge.completing import all_containing
 from devflow.knowledge.configuring import Configuration
+from devflow.knowledge.contradict import Contradiction
 from devflow.knowledge.embedding import Embeddings
+from devflow.knowledge.merge import Merged, MergeInput
 from devflow.knowledge.queries import EntryPage, Stats
 from devflow.knowledge.settings import Settings
-from devflow.knowledge.similar import similar
+from devflow.knowledge.similar import Likeness, LikenessCount, count, likenesses, related
 from devflow.retrieval.entries import SCAN_CAP, search_entries
 from devflow.retrieval.explain import explain
 from devflow.retrieval.hits import FoundIds, Hit, Match, SearchResult
@@ -131,14 +134,32 @@ class Knowledge:
         )
 
     async def knowledge_timeline(self, id: str) -> tuple[TimelineEvent, ...]:
-        """An entry's events, newest first."""
-        return await self._db.read(lambda session: queries.timeline_of(session, id))
+        """An entry's events and those of the entries merged into it, newest first; `entry_id` says whose each is."""
+        return await self._db.read(lambda session: queries.whole_timeline_of(session, id))
 
-    async def knowledge_similar(self, id_or_text: str, limit: int = 5) -> tuple[Hit, ...]:
-        """Entries in any status but archived that resemble an entry (by its id) or a text, best first."""
-        return await self._db.read(
-            lambda session: similar(session, id_or_text, min(queries.check_limit(limit), SEARCH_MAX))
-        )
+    async def knowledge_similar(self, id_or_text: str, limit: int = 5) -> tuple[Likeness, ...]:
+        """Entries in any status but archived that say nearly the same as an entry (by its id) or a text, or the
+        contrary, most alike first. Nothing is stored: what it says is true of the texts as they are."""
+        most = min(queries.check_limit(limit), SEARCH_MAX)
+        return await self._db.read(lambda session: likenesses(session, id_or_text, most))
+
+    async def knowledge_related(self, id_or_text: str, limit: int = 5) -> tuple[Hit, ...]:
+        """Entries in any status but archived about the same matter as an entry (by its id) or a text, best first."""
+        most = min(queries.check_limit(limit), SEARCH_MAX)
+        return await self._db.read(lambda session: related(session, id_or_text, most))
+
+    async def knowledge_likeness_counts(self, ids: Collection[str]) -> Mapping[str, LikenessCount]:
+        """How many entries resemble each of these, and may contradict it; none is no key. A short reading for each."""
+        counts: dict[str, LikenessCount] = {}
+        for id in dict.fromkeys(ids):
+            found = await self._db.read(partial(count, id=id))
+            if found.similar:
+                counts[id] = found
+        return counts
+
+    async def knowledge_contradictions(self, ids: Collection[str]) -> tuple[Contradiction, ...]:
+        """The pairs of these entries that may contradict each other, and by which words (KP-10)."""
+        return await self._db.read(lambda session: contradict.among(session, ids))
 
     async def knowledge_alike(self, id_or_text: str, limit: int = 5) -> tuple[Hit, ...]:
         """Entries, archived ones left out, that say nearly the same as an entry (by its id) or a text.
@@ -162,8 +183,8 @@ class Knowledge:
         return await self._db.read(lambda session: entry_lists.facets(session, filters or Filters()))
 
     async def used_in(self, id: str) -> tuple[tuple[str, str], ...]:
-        """(id, title) of each conversation whose answers cited the entry, the latest use first."""
-        return await self._db.read(lambda session: citations.conversations_citing(session, id))
+        """(id, title) of each conversation whose answers cited the entry or one merged into it, latest first."""
+        return await self._db.read(lambda session: citations.conversations_citing(session, *merge.whole(session, id)))
 
     async def linked(self, id: str) -> tuple[tuple[str, float], ...]:
         """(id, score) of the entries this one was found to resemble when it came in."""
@@ -263,6 +284,28 @@ class Knowledge:
         """Let a project's entry hold everywhere."""
         child = self._agent_child
         return await self._db.write(lambda unit: review.widen_project(unit, id, actor=actor, agent_child=child))
+
+    async def knowledge_merge_proposal(self, ids: Sequence[str]) -> MergeInput:
+        """What merging these entries into the first would give: its words, and the others' where they say more."""
+        return await self._db.read(lambda session: merge.proposal(session, ids))
+
+    async def knowledge_merge(self, ids: Sequence[str], given: MergeInput, *, actor: Actor) -> Merged:
+        """Merge entries into the first of them; one act, and `knowledge_undo` of its operation undoes all of it."""
+        child = self._agent_child
+        return await self._db.write(lambda unit: merge.merge(unit, ids, given, actor=actor, agent_child=child))
+
+    async def merged_from(self, id: str) -> tuple[Entry, ...]:
+        """The entries that were merged into this one."""
+        return await self._db.read(lambda session: entries.get_many(session, entry_links.merged_from(session, id)))
+
+    async def merged_into(self, id: str) -> Entry | None:
+        """The entry that this one was merged into."""
+        return await self._db.read(lambda session: merge.into(session, id))
+
+    async def knowledge_dismiss_contradiction(self, id: str, other: str, *, actor: Actor) -> Done:
+        """Say that two entries do not contradict each other: they are no longer said to, until one's text changes."""
+        child = self._agent_child
+        return await self._db.write(lambda unit: contradict.dismiss(unit, id, other, actor=actor, agent_child=child))
 
     async def knowledge_undo(self, operation: str, *, actor: Actor) -> Done:
         child = self._agent_child

@@ -15,13 +15,17 @@ from devflow.domain.errors import NotFound, Refused
 from devflow.domain.knowledge import Entry, EventKind, Status, TimelineEvent
 from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, Done, require_human
-from devflow.store import entries, timeline
+from devflow.store import dismissals, entries, timeline
 from devflow.store.database import Unit
 from devflow.store.entries import BEFORE, VERSION
 from devflow.store.timeline import Act
 
 UNDOING = N_("Undoing is a human act.")
 OPERATION = N_("operation")
+DISMISSED = "dismissed"
+"""In an event's detail: [id, false] of an entry that this one was said not to contradict; true if that was undone."""
+MERGED, PARTED = "merged", "parted"
+"""In an event's detail: ids of entries that were merged into this one, or came out again when that was undone."""
 
 
 def undo(unit: Unit, operation: str, *, actor: Actor, agent_child: bool = False) -> Done:
@@ -42,6 +46,9 @@ def _compensate(unit: Unit, operation: str, event: EventKind, actor: Actor, agen
     if event is EventKind.REDONE and not any(one.event is EventKind.UNDONE for one in events):
         raise Refused(N_("Only what was undone can be done again."), N_("Name the operation of the undo."))
     moves = _moves(events)
+    dismissed = [one for one in events if DISMISSED in one.detail]
+    if dismissed:
+        return _dismiss_or_not(unit, dismissed, event, actor.act(), operation)
     if not moves:
         raise Refused(N_("This act cannot be undone."), N_("Erasing, and counting a use, stay as they are."))
     act = actor.act()
@@ -50,11 +57,17 @@ def _compensate(unit: Unit, operation: str, event: EventKind, actor: Actor, agen
 
 @dataclass(slots=True)
 class _Move:
-    """What an operation did to one entry: the values before it, and the version after it."""
+    """What an operation did to one entry: the values before it, and the version after it.
+
+    `reuse`: so many uses came with a merge; `merged` into it were these, or (by an undo) these were `parted` from it.
+    """
 
     version: int = 0
     fields: dict[str, Any] = field(default_factory=dict)
     status: Status | None = None
+    reuse: int = 0
+    merged: tuple[str, ...] = ()
+    parted: tuple[str, ...] = ()
     instants: dict[str, datetime | None] | None = None
 
 
@@ -67,8 +80,12 @@ def _moves(events: Sequence[TimelineEvent]) -> Mapping[str, _Move]:
         move.version = event.detail[VERSION]
         if event.event is EventKind.CREATED:
             move.status = Status.ARCHIVED
-        for name, (before, _after) in event.changes.items():
-            if name != "status":
+        move.merged += tuple(event.detail.get(MERGED, ()))
+        move.parted += tuple(event.detail.get(PARTED, ()))
+        for name, (before, after) in event.changes.items():
+            if name == "reuse_count":
+                move.reuse += after - before
+            elif name != "status":
                 move.fields.setdefault(name, before)
             elif move.status is None:
                 move.status = Status(before)
@@ -89,14 +106,43 @@ def _put_back(unit: Unit, id: str, move: _Move, event: EventKind, act: Act, oper
             N_("Open the entry: its timeline shows what changed."),
             title=entry.title,
         )
-    detail = {"operation": operation}
-    if move.fields:
-        entry = entries.update_fields(unit, id, entry.version, move.fields, act, event=event, detail=detail)
+    detail: dict[str, Any] = {"operation": operation}
+    if move.fields or move.reuse or move.merged or move.parted:
+        _relink(unit, id, move)
+        links = {MERGED: list(move.parted), PARTED: list(move.merged)}
+        entry = entries.update_fields(
+            unit,
+            id,
+            entry.version,
+            move.fields,
+            act,
+            event=event,
+            detail={**detail, **{name: ids for name, ids in links.items() if ids}},
+            reuse=-move.reuse,
+            always=True,
+        )
     if move.status is not None and move.status is not entry.status:
         entry = entries.compare_and_set_status(
             unit, id, entry.status, move.status, act, event=event, detail=detail, instants=move.instants
         )
     return entry
+
+
+def _dismiss_or_not(unit: Unit, events: Sequence[TimelineEvent], event: EventKind, act: Act, operation: str) -> Done:
+    changed: list[Entry] = []
+    for each in events:
+        other, undone = each.detail[DISMISSED]
+        (dismissals.put if undone else dismissals.take_back)(unit, each.entry_id, other)
+        detail = {DISMISSED: [other, not undone], "operation": operation}
+        changed.append(entries.note(unit, each.entry_id, event, act, detail))
+    return Done(act.operation, tuple(changed))
+
+
+def _relink(unit: Unit, id: str, move: _Move) -> None:
+    for other in move.merged:
+        entries.unlink(unit, id, other, "merged")
+    for other in move.parted:
+        entries.link(unit, id, other, "merged", 1.0)
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -18,13 +18,14 @@ def record(unit: Unit, message_id: str, entry_id: str) -> bool:
     return True
 
 
-def conversations_citing(session: Session, entry_id: str) -> tuple[tuple[str, str], ...]:
-    """(id, title) of each conversation whose answers cited the entry, the latest use first; deleted ones left out."""
+def conversations_citing(session: Session, *entry_ids: str) -> tuple[tuple[str, str], ...]:
+    """(id, title) of each conversation whose answers cited one of the entries, the latest use first; deleted ones left
+    out."""
     rows = session.execute(
         select(ConversationRow.id, ConversationRow.title)
         .join(MessageRow, MessageRow.conversation_id == ConversationRow.id)
         .join(CitationRow, CitationRow.message_id == MessageRow.id)
-        .where(CitationRow.entry_id == entry_id, ConversationRow.deleted_at.is_(None))
+        .where(CitationRow.entry_id.in_(entry_ids), ConversationRow.deleted_at.is_(None))
         .group_by(ConversationRow.id)
         .order_by(func.max(CitationRow.created_at).desc())
     )

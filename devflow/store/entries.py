@@ -212,10 +212,13 @@ def update_fields(
     *,
     event: EventKind = EventKind.UPDATED,
     detail: Mapping[str, Any] | None = None,
+    reuse: int = 0,
+    always: bool = False,
 ) -> Entry:
     """Set checked values of `FIELDS` if the entry is still at `version`; raises NotFound or StaleVersion.
 
-    What stays the same is no change: nothing is written where nothing differs.
+    What stays the same is no change: nothing is written where nothing differs, unless `always`. `reuse`: so many uses
+    come with a merge, or go when it is undone.
     """
     row = _row(unit.session, id)
     if row.version != version:
@@ -227,7 +230,11 @@ def update_fields(
         if name in values and (after := _json(values[name])) != (before := _json(getattr(row, name))):
             changes[name] = (before, after)
             setattr(row, name, after)
-    if not changes:
+    if reuse:
+        uses = tolerant.number(row.reuse_count)
+        row.reuse_count = max(uses + reuse, 0)
+        changes["reuse_count"] = (uses, row.reuse_count)
+    if not changes and not always:
         return get(unit.session, id)
     row.normal_hash = duplicate_key(row.title, row.content)
     row.version += 1
@@ -251,15 +258,26 @@ def bump_reuse(
     return _written(unit, row, EventKind.REUSED, Act(actor, operation), changes, detail or {})
 
 
+def note(unit: Unit, id: str, event: EventKind, act: Act, detail: Mapping[str, Any]) -> Entry:
+    """Record what was done about the entry; the row stays as it is."""
+    return _written(unit, _row(unit.session, id), event, act, {}, detail)
+
+
 def seen_again(unit: Unit, id: str, act: Act, detail: Mapping[str, Any]) -> Entry:
     """Note that the same thing came in again; the row stays as it is."""
-    return _written(unit, _row(unit.session, id), EventKind.SEEN_AGAIN, act, {}, detail)
+    return note(unit, id, EventKind.SEEN_AGAIN, act, detail)
 
 
 def link(unit: Unit, id: str, other_id: str, relation: str, score: float) -> None:
     """Note that `id` resembles (`similar`), contradicts (`conflict`) or was merged from (`merged`) another entry."""
     row = EntryLinkRow(entry_id=id, other_id=other_id, relation=relation, score=score, created_at=unit.at)
     unit.session.merge(row)
+
+
+def unlink(unit: Unit, id: str, other_id: str, relation: str) -> None:
+    row = unit.session.get(EntryLinkRow, (id, other_id, relation))
+    if row is not None:
+        unit.session.delete(row)
 
 
 def erase(unit: Unit, id: str, act: Act) -> None:

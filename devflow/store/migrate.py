@@ -65,7 +65,7 @@ def _begin_index_if_needed(unit: Unit) -> None:
 
 INDEXED_WHEN_OPENING = 50
 """Entries: as many as take no time that anybody notices."""
-LATER = frozenset({"digest_batches", "digest_files", "entry_vectors"})
+LATER = frozenset({"digest_batches", "digest_files", "entry_vectors", "entry_dismissals"})
 """Tables that the first revision did not have: a file that is older than this program may lack them."""
 
 

@@ -19,6 +19,7 @@ from devflow.store.schema_base import Id, one_of
 from devflow.store.schema_base import Instant as Instant
 from devflow.store.schema_digests import DigestBatchRow as DigestBatchRow
 from devflow.store.schema_digests import DigestFileRow as DigestFileRow
+from devflow.store.schema_dismissals import EntryDismissalRow as EntryDismissalRow
 from devflow.store.schema_vectors import EntryVectorRow as EntryVectorRow
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,12 @@ def add_detail(unit: Unit, event: TimelineEvent, more: Mapping[str, Any]) -> Non
 def of_entry(session: Session, entry_id: str) -> tuple[TimelineEvent, ...]:
     """An entry's events, newest first; they outlive an erased entry, without their texts."""
     query = select(EntryEventRow).where(EntryEventRow.entry_id == entry_id).order_by(EntryEventRow.id.desc())
+    return tuple(to_event(row) for row in session.scalars(query))
+
+
+def of_entries(session: Session, ids: Collection[str]) -> tuple[TimelineEvent, ...]:
+    """The events of several entries as one timeline, newest first."""
+    query = select(EntryEventRow).where(EntryEventRow.entry_id.in_(ids)).order_by(EntryEventRow.id.desc())
     return tuple(to_event(row) for row in session.scalars(query))
 
 

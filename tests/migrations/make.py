@@ -149,6 +149,9 @@ def _fill_the_rest(unit: Unit, entry: str, project: str) -> None:
         schema.CitationRow(message_id="message-2", entry_id=entry, created_at=at),
         schema.FeedbackRow(receipt_id="receipt", ref=entry, verdict=1, created_at=at),
         schema.EntryLinkRow(entry_id=entry, other_id=other[0], relation="similar", score=0.5, created_at=at),
+        schema.EntryDismissalRow(
+            one_id=min(entry, other[0]), other_id=max(entry, other[0]), one_hash="1", other_hash="2", created_at=at
+        ),
         schema.ExtractionJobRow(
             id="job",
             conversation_id="conversation",

@@ -54,6 +54,10 @@ def _title(t: Translator, steps: Sequence[TimelineEvent]) -> str:
             return t("Cited in a chat") if "conversation" in last.detail else t("Use recorded")
         case EventKind.SEEN_AGAIN:
             return t("Seen again")
+        case EventKind.MERGED:
+            return t("Others merged into it")
+        case EventKind.DISMISSED:
+            return t("Said not to contradict another")
         case EventKind.UNDONE:
             return t("Undone")
         case EventKind.REDONE:

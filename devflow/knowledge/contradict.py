@@ -1,0 +1,66 @@
+"""Which entries may contradict each other (KP-10): told from their texts whenever it is asked, so it is never stale.
+
+What is stored is what a human said of it: a link of the relation `conflict` marks a pair that the texts do not betray,
+a dismissal says that a pair does not contradict, for as long as neither text changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import combinations
+
+from devflow.domain.knowledge import Entry, EventKind
+from devflow.domain.messages import N_
+from devflow.knowledge.acts import Actor, Done, require_human
+from devflow.knowledge.undo import DISMISSED
+from devflow.retrieval.contradict import Opposition, oppositions
+from devflow.store import dismissals, entries, entry_links
+from devflow.store.database import Session, Unit
+
+DISMISSING = N_("Only a human says that entries do not contradict each other.")
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """`one` and `other` may contradict each other. `against` says by which words: `mine` are those of `one`; it is
+    empty where somebody marked the pair."""
+
+    one: str
+    other: str
+    against: tuple[Opposition, ...] = ()
+
+
+def among(session: Session, ids: Collection[str]) -> tuple[Contradiction, ...]:
+    """The pairs of these entries that may contradict each other, in the order of `ids`."""
+    marked, dismissed = entry_links.conflicts_among(session, ids), dismissals.among(session, ids)
+    found = (between(one, other, marked, dismissed) for one, other in combinations(entries.get_many(session, ids), 2))
+    return tuple(each for each in found if each is not None)
+
+
+def of(session: Session, entry: Entry, others: Collection[Entry]) -> tuple[Contradiction, ...]:
+    """Which of the others may contradict the entry."""
+    ids = (entry.id, *(other.id for other in others))
+    marked, dismissed = entry_links.conflicts_among(session, ids), dismissals.among(session, ids)
+    found = (between(entry, other, marked, dismissed) for other in others)
+    return tuple(each for each in found if each is not None)
+
+
+def dismiss(unit: Unit, id: str, other_id: str, *, actor: Actor, agent_child: bool = False) -> Done:
+    """Say that the two do not contradict each other; it holds until either text changes."""
+    require_human(actor, DISMISSING, agent_child=agent_child)
+    pair = (entries.get(unit.session, id), entries.get(unit.session, other_id))
+    dismissals.put(unit, id, other_id)
+    act = actor.act()
+    entries.note(unit, pair[0].id, EventKind.DISMISSED, act, {DISMISSED: [other_id, False]})
+    return Done(act.operation, (entries.get(unit.session, id),))
+
+
+def between(
+    one: Entry, other: Entry, marked: Collection[frozenset[str]], dismissed: Collection[frozenset[str]] = ()
+) -> Contradiction | None:
+    pair = frozenset((one.id, other.id))
+    if pair in dismissed:
+        return None
+    against = oppositions((one.title, one.content), (other.title, other.content))
+    return Contradiction(one.id, other.id, against) if against or pair in marked else None
