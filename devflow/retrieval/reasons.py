@@ -10,7 +10,13 @@ from devflow.domain.messages import N_, Translator
 from devflow.domain.text.scripts import CJK
 from devflow.retrieval.hits import Match
 
-_FIELDS = {"title": N_("title"), "tags": N_("tags"), "content": N_("content"), "name": N_("file name"), "path": N_("path")}
+_FIELDS = {
+    "title": N_("title"),
+    "tags": N_("tags"),
+    "content": N_("content"),
+    "name": N_("file name"),
+    "path": N_("path"),
+}
 _PAIR = re.compile(f"[{CJK}]{{2}}")
 
 

@@ -18,8 +18,8 @@ _HEIGHT = 28
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """`mark` is a colour token for a dot, `#` for a tag, or empty; `round` a status's disc, else a kind's square. With an
-    `icon`, that stands there in the mark's colour."""
+    """`mark` is a colour token for a dot, `#` for a tag, or empty; `round` a status's disc, else a kind's square. With
+    an `icon`, that stands there in the mark's colour."""
 
     value: object
     text: str
