@@ -38,6 +38,11 @@ def among(session: Session, ids: Collection[str]) -> tuple[Contradiction, ...]:
     return tuple(each for each in found if each is not None)
 
 
+def pairs(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:
+    """`among`, as sets of two ids."""
+    return frozenset(frozenset((each.one, each.other)) for each in among(session, ids))
+
+
 def of(session: Session, entry: Entry, others: Collection[Entry]) -> tuple[Contradiction, ...]:
     """Which of the others may contradict the entry."""
     ids = (entry.id, *(other.id for other in others))

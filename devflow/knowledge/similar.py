@@ -25,7 +25,8 @@ class Likeness:
     """An entry that says nearly the same, or the contrary.
 
     `score` is absolute: 1 for the same words, `NEAR` for the least that counts. `why`: the telling terms that both
-    have, the most telling first. `contradicts`: what stands against what, `mine` being the words of what was asked about.
+    have, the most telling first. `contradicts`: what stands against what, `mine` being the words of the
+    text that was asked about.
     """
 
     entry: Entry

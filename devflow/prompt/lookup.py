@@ -21,6 +21,7 @@ from devflow.domain.receipt import Phase, Receipt
 from devflow.domain.request import Injected, Lookup, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import OPEN_STATES, Run, RunState
 from devflow.domain.text.language import language_of
+from devflow.knowledge import contradict
 from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.settings import Settings
 from devflow.prompt.library import Found, library_block
@@ -33,7 +34,7 @@ from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import Hit, SearchResult
 from devflow.retrieval.hybrid import relevant_by_meaning
 from devflow.retrieval.journal import Journal
-from devflow.store import conversations, entries, entry_links, receipts, runs
+from devflow.store import conversations, entries, receipts, runs
 from devflow.store.database import Database, Session, Unit
 from devflow.wiki.registry import KnowledgeBases
 
@@ -175,7 +176,7 @@ class Lookups:
             return NothingFound(), nonce
         block = library_block(
             found,
-            entry_links.conflicts_among(unit.session, ids),
+            contradict.pairs(unit.session, ids),
             nonce=nonce,
             window=window,
             templates=self._templates,
