@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,30 +19,61 @@ from devflow.domain.messages import N_, english
 from devflow.domain.provider import LineState, ProviderConfig
 from devflow.knowledge.embedding_state import Phase
 from devflow.store import health
+from devflow.store.lock import clean_up, left_behind
 
 SERVER_TIMEOUT = 20.0
 """Seconds that one server may take to answer all of its test."""
 
 MEND_SERVER = N_("Look in Settings, under Providers, or run `devflow provider list`.")
+FREE_SOME = N_(
+    "Free some space there: whatever cannot be written is refused, and a backup needs as much as the database."
+)
+MB = 1_000_000
+FULL, SCARCE = 10 * MB, 200 * MB
 PACKAGES = ("PySide6_Essentials", "SQLAlchemy", "alembic", "httpx", "qasync")
 
 
 def examine(paths: AppPaths) -> tuple[Finding, ...]:
-    """Versions, permissions and the database; no network, no keychain."""
-    return (_versions(), *_permissions(paths), *health.examine(paths))
+    """Versions, permissions, the disk, locks and the database; no network, no keychain."""
+    return (_versions(), *_permissions(paths), _disk(paths), _locks(paths), *health.examine(paths))
 
 
 async def examine_models(core: Core) -> tuple[Finding, ...]:
     """Where keys are kept, and whether each model server that is set up answers (this asks them, all at once)."""
-    place = await core.keys.where()
-    keys = ok(
-        "keys", N_("Keys of model servers go to the system's keychain.") if place == "keychain" else core.keys.notice
-    )
     vectors = await _examine_vectors(core)
     servers = await core.models.list()
     if not servers:
-        return (keys, vectors, ok("providers", N_("No model server is set up; the offline assistant answers.")))
-    return (keys, vectors, *await asyncio.gather(*(_examine_server(core, server) for server in servers)))
+        none = ok("providers", N_("No model server is set up; the offline assistant answers."))
+        return (await _place_of_keys(core), vectors, none)
+    try:
+        lacking = [server for server in servers if await _lacks_its_key(core, server)]
+    except UserFacing as problem:  # the file of keys is damaged: no server can be asked
+        return (of_problem("keys", problem), vectors)
+    keys = [_no_key(server) for server in lacking] or [await _place_of_keys(core)]
+    asked = [server for server in servers if server not in lacking]
+    return (*keys, vectors, *await asyncio.gather(*(_examine_server(core, server) for server in asked)))
+
+
+async def _place_of_keys(core: Core) -> Finding:
+    place = await core.keys.where()
+    return ok(
+        "keys", N_("Keys of model servers go to the system's keychain.") if place == "keychain" else core.keys.notice
+    )
+
+
+async def _lacks_its_key(core: Core, server: ProviderConfig) -> bool:
+    has_key = await core.models.has_key(server.id)
+    preset = next((preset for preset in core.models.presets() if preset.id == server.preset), None)
+    return preset is not None and preset.key == "required" and not has_key
+
+
+def _no_key(server: ProviderConfig) -> Finding:
+    return failed(
+        "keys",
+        N_("{name} needs a key, and there is none."),
+        N_("Enter it in Settings, under Providers, or remove the server and add it with its key."),
+        name=server.name,
+    )
 
 
 async def _examine_vectors(core: Core) -> Finding:
@@ -64,12 +96,18 @@ async def _examine_vectors(core: Core) -> Finding:
 
 
 def mend(paths: AppPaths, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Mend what needs no decision: open permissions, and an index that disagrees. Returns what was done."""
+    """Mend what needs no decision: open permissions, locks left behind, and an index that disagrees.
+
+    Returns what was done.
+    """
     done: list[Finding] = []
     if any(finding.check == "permissions" and finding.hint for finding in found):
         for place, wanted in _open_places(paths):
             place.chmod(wanted)
         done.append(ok("permissions", N_("Closed to others.")))
+    if any(finding.check == "locks" and finding.hint for finding in found):
+        clean_up(paths.locks)
+        done.append(ok("locks", N_("Removed those of programs that have ended.")))
     if any(finding.check == "index" and finding.hint for finding in found):
         count = health.rebuild_index(paths)
         done.append(ok("index", N_("Made anew over {count} entries."), count=count))
@@ -128,6 +166,30 @@ def _permissions(paths: AppPaths) -> tuple[Finding, ...]:
             ),
         )
     return (ok("permissions", N_("{home} is readable by you alone."), home=paths.home),)
+
+
+def _disk(paths: AppPaths) -> Finding:
+    """Free space: what a backup before an update needs, and little enough to say so before anything is refused."""
+    free = shutil.disk_usage(paths.home).free
+    database = paths.database.stat().st_size if paths.database.is_file() else 0
+    words = {"free": f"{free // MB:,}", "home": paths.home}
+    if free < FULL:
+        return failed("disk", N_("The disk of {home} is full: {free} MB are free."), FREE_SOME, **words)
+    if free < max(SCARCE, 2 * database):
+        return warning("disk", N_("Only {free} MB are free on the disk of {home}."), FREE_SOME, **words)
+    return ok("disk", N_("{free} MB are free on the disk of {home}."), **words)
+
+
+def _locks(paths: AppPaths) -> Finding:
+    left = left_behind(paths.locks)
+    if left:
+        return warning(
+            "locks",
+            N_("Locks of programs that were killed are left: {count}."),
+            N_("They stop nobody. `devflow doctor --mend` removes them, and so does the window's next start."),
+            count=len(left),
+        )
+    return ok("locks", N_("No lock is left of a program that has ended."))
 
 
 def _open_places(paths: AppPaths) -> Iterator[tuple[Path, int]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: Parser) -> None:
-    parser.add_argument("--mend", action="store_true", help="mend permissions and the search index")
+    parser.add_argument("--mend", action="store_true", help="mend permissions, locks left behind, and the search index")
     parser.set_defaults(run_alone=_run)
 
 

@@ -89,6 +89,17 @@ class ProcessLock:
         _remove(self._directory / f"{self.id}.lock")
 
 
+def left_behind(directory: Path) -> tuple[Path, ...]:
+    """The files of processes that ended without taking theirs away. They are let be: `clean_up` removes them."""
+    return tuple(file for file in sorted(directory.glob("*.lock")) if not _is_held(file, remove=False))
+
+
+def clean_up(directory: Path) -> None:
+    """Remove the files of dead processes, from a program that has no lock itself."""
+    for file in directory.glob("*.lock"):
+        _is_held(file)
+
+
 def _acquire(directory: Path) -> tuple[str, int | None]:
     """Make and lock a file; again with another name if a cleaner took the file between the two."""
     while True:
@@ -98,20 +109,21 @@ def _acquire(directory: Path) -> tuple[str, int | None]:
         if _try_lock(descriptor) and path.exists():
             return id, descriptor
         os.close(descriptor)
+        _remove(path)  # it was only looked at
 
 
-def _is_held(path: Path) -> bool:
+def _is_held(path: Path, *, remove: bool = True) -> bool:
     try:
         descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:
         return False
     try:
         held = not _try_lock(descriptor)
-        if not held and sys.platform != "win32":
+        if remove and not held and sys.platform != "win32":
             _remove(path)  # while the lock is ours: a new process that is just making this file will see it gone
     finally:
         os.close(descriptor)
-    if not held and sys.platform == "win32":
+    if remove and not held and sys.platform == "win32":
         _remove(path)  # an open file cannot be removed there, nor can one that its process still has open
     return held
 
