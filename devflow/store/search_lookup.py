@@ -126,10 +126,9 @@ def is_filling(session: Session) -> bool:
 
 def frequencies(session: Session, terms: Iterable[str]) -> dict[str, int]:
     """In how many entries (of any status) each term stands, in any field."""
-    return {
-        term: _rows(session, "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?", quoted(term))[0][0]
-        for term in terms
-    }
+    execute = _driver(session).execute  # asked for once: there are twenty terms, and each is counted in no time
+    statement = "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?"
+    return {term: execute(statement, (quoted(term),)).fetchone()[0] for term in terms}
 
 
 def size(session: Session) -> int:
