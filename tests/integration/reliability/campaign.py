@@ -175,21 +175,21 @@ class Campaign:
 
     async def kill_round(self) -> None:
         """Start one to three processes, let them act for a random while, kill them all, and check everything."""
-        processes = self._start(self._random.randint(1, 3))
-        await asyncio.to_thread(self._watch, processes, self._random.uniform(0.0, 1.5))
+        processes = self.start(self._random.randint(1, 3))
+        await asyncio.to_thread(self.watch, processes, self._random.uniform(0.0, 1.5))
         for process in self._random.sample(processes, len(processes)):
             process.kill()
             self.kills += 1
-        self._note(processes)
+        self.note(processes)
         await self.check()
 
     async def crowd_round(self, seconds: float, count: int = 5) -> None:
         """So many processes at once for so long; none may end with an error. Then check everything."""
-        processes = self._start(count)
-        await asyncio.to_thread(self._watch, processes, seconds)
+        processes = self.start(count)
+        await asyncio.to_thread(self.watch, processes, seconds)
         for process in processes:
             process.finish()
-        self._note(processes)
+        self.note(processes)
         await self.check()
 
     async def check(self) -> None:
@@ -221,12 +221,12 @@ class Campaign:
         if sum(event.event.value == "reused" for event in timeline) != shared.reuse_count:
             raise Lost("the shared entry's timeline does not say each of its uses")
 
-    def _start(self, count: int) -> list[Process]:
+    def start(self, count: int) -> list[Process]:
         return [
             Process(self.home, f"p{self._random.getrandbits(40):x}", self._random.getrandbits(32)) for _ in range(count)
         ]
 
-    def _watch(self, processes: list[Process], seconds: float) -> None:
+    def watch(self, processes: list[Process], seconds: float) -> None:
         """Read what they say until all are ready and so many seconds have passed."""
         deadline = None
         with selectors.DefaultSelector() as selector:
@@ -245,7 +245,7 @@ class Campaign:
                 if deadline is None and all(process.lines for process in processes):
                     deadline = time.monotonic() + seconds
 
-    def _note(self, processes: list[Process]) -> None:
+    def note(self, processes: list[Process]) -> None:
         for process in processes:
             self.acts += self.journal.note(process.lines)
             if "Traceback" in process.said:
