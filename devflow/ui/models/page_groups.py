@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -33,11 +33,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What the list shows, and how the index stands. `all_pages` are those of no search."""
+    """What the list shows, and how the index stands. `all_pages` are those of no search.
+
+    `where`: a page's group and its place in that, both counted from 0, by its path. `groups`, `all_pages` and `where`
+    are the very objects of the listing before where nothing has changed: comparing ten thousand pages is not for the
+    window's thread.
+    """
 
     progress: Progress
     groups: tuple[Group, ...] = ()
     all_pages: tuple[PageRow, ...] = field(default=(), compare=False)
+    where: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)
 
     @property
     def readable(self) -> int:
@@ -45,11 +51,22 @@ class Listing:
         return self.progress.pages - len(self.progress.skipped)
 
 
-def list_pages(index: PageIndex, query: str, order: str) -> Listing:
-    """The index as it is; call `refresh` before. Blocks."""
+def list_pages(index: PageIndex, query: str, order: str, before: Listing | None = None) -> Listing:
+    """The index as it is; call `refresh` before. `before` was listed for the same query and order. Blocks."""
     progress, pages = index.progress(), index.pages()
     groups = found_groups(index, pages, query) if query.strip() else folder_groups(pages, order, progress.closed)
-    return Listing(progress, tuple(groups), pages)
+    if before is None:
+        return Listing(progress, tuple(groups), pages, _where(groups))
+    pages = before.all_pages if before.all_pages == pages else pages
+    if before.groups == tuple(groups):
+        return Listing(progress, before.groups, pages, before.where)
+    where = _where(groups)
+    same = where == before.where and [group.key for group in groups] == [group.key for group in before.groups]
+    return Listing(progress, tuple(groups), pages, before.where if same else where)
+
+
+def _where(groups: Sequence[Group]) -> dict[str, tuple[int, int]]:
+    return {page.path: (g, p) for g, group in enumerate(groups) for p, page in enumerate(group.pages)}
 
 
 def folder_groups(pages: Sequence[PageRow], order: str, closed: Sequence[str] = ()) -> list[Group]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from devflow.domain.messages import Translator
 from devflow.store.page_file import PageRow
-from devflow.ui.models.page_groups import ABOUT, IN_TEXT, NAMED, SKIPPED, Group
+from devflow.ui.models.page_groups import ABOUT, IN_TEXT, NAMED, SKIPPED, Group, Listing
 from devflow.ui.models.why import Why, why_listed_page
 from devflow.ui.widgets.lists import HEADER_ROLE, OBJECT_ROLE
 
@@ -17,21 +18,30 @@ Item = Group | PageRow
 
 
 class PageModel(QAbstractListModel):
-    """`show_groups` takes a new listing; a folded group is its header alone."""
+    """`show_listing` takes a new listing; a folded group is its header alone.
+
+    What it does costs by the number of groups, never by that of pages.
+    """
 
     def __init__(self, t: Translator, parent: QObject) -> None:
         super().__init__(parent)
         self._t = t
         self._groups: tuple[Group, ...] = ()
+        self._where: Mapping[str, tuple[int, int]] = {}
+        self._asked: frozenset[str] = frozenset()  # folded, as the listing was given
         self._folded: frozenset[str] = frozenset()
+        self._heads: list[int] = []
+        self._count = 0
         self._query = ""
-        self._items: list[Item] = []
-        self.heads: list[bool] = []
-        """Row by row, whether it is a group's header: what a list asks of every row when it is laid out."""
 
     @property
     def folded(self) -> frozenset[str]:
         return self._folded
+
+    @property
+    def heads(self) -> tuple[int, ...]:
+        """The rows of the groups' headers."""
+        return tuple(self._heads)
 
     def explain(self, query: str) -> None:
         """What is listed is what a search for `query` found (empty: no search): its rows say why they are there."""
@@ -39,63 +49,80 @@ class PageModel(QAbstractListModel):
 
     def why(self, path: str) -> Why | None:
         """Why the search lists the page; None without a search."""
-        group = self.group_of(path) if self._query else None
-        found = next((each for each in self._groups if each.key == group), None)
-        page = None if found is None else next((page for page in found.pages if page.path == path), None)
-        return None if page is None else why_listed_page(self._t, page, self._query, group == IN_TEXT)
+        place = self._where.get(path) if self._query else None
+        if place is None:
+            return None
+        group = self._groups[place[0]]
+        return why_listed_page(self._t, group.pages[place[1]], self._query, group.key == IN_TEXT)
 
-    def show_groups(self, groups: Sequence[Group], folded: Iterable[str]) -> None:
+    def show_listing(self, listing: Listing, folded: Iterable[str]) -> bool:
+        """Whether the rows are others than before; those that stay where they are keep their index, and folds too."""
+        asked = frozenset(folded)
+        if listing.where is self._where and asked in (self._asked, self._folded):
+            self._groups, self._asked = listing.groups, asked
+            if self._count:
+                self.dataChanged.emit(self.index(0, 0), self.index(self._count - 1, 0))
+            return False
         self.beginResetModel()
-        self._groups, self._folded = tuple(groups), frozenset(folded)
-        self._items, self.heads = [], []
-        for group in self._groups:
-            pages = () if group.key in self._folded else group.pages
-            self._items += (group, *pages)
-            self.heads += [True, *[False] * len(pages)]
+        self._groups, self._where = listing.groups, listing.where
+        self._asked = self._folded = asked
+        self._number()
         self.endResetModel()
+        return True
 
     def fold(self, key: str, on: bool) -> None:
         """Fold or unfold a group: its rows go or come, the others stay what they are."""
         if (key in self._folded) == on:
             return
         row = self.row_of_group(key)
-        group = self._items[row]
+        group = self.item(row)
         assert isinstance(group, Group)
         first, last = row + 1, row + len(group.pages)
-        self._folded = self._folded | {key} if on else self._folded - {key}
         if on:
             self.beginRemoveRows(QModelIndex(), first, last)
-            del self._items[first : last + 1]
-            del self.heads[first : last + 1]
+            self._folded |= {key}
+            self._number()
             self.endRemoveRows()
         else:
             self.beginInsertRows(QModelIndex(), first, last)
-            self._items[first:first] = group.pages
-            self.heads[first:first] = [False] * len(group.pages)
+            self._folded -= {key}
+            self._number()
             self.endInsertRows()
         self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
 
+    def _number(self) -> None:
+        """Which row each group begins in."""
+        self._heads, self._count = [], 0
+        for group in self._groups:
+            self._heads.append(self._count)
+            self._count += 1 if group.key in self._folded else 1 + len(group.pages)
+
     def item(self, row: int) -> Item | None:
-        return self._items[row] if 0 <= row < len(self._items) else None
+        if not 0 <= row < self._count:
+            return None
+        number = bisect_right(self._heads, row) - 1
+        group, place = self._groups[number], row - self._heads[number]
+        return group.pages[place - 1] if place else group
 
     def row_of(self, path: str) -> int:
         """The row of a page; -1 where it is not shown."""
-        rows = (row for row, item in enumerate(self._items) if isinstance(item, PageRow) and item.path == path)
-        return next(rows, -1)
+        group, place = self._where.get(path, (-1, 0))
+        return -1 if group < 0 or self._groups[group].key in self._folded else self._heads[group] + 1 + place
 
     def row_of_group(self, key: str) -> int:
-        rows = (row for row, item in enumerate(self._items) if isinstance(item, Group) and item.key == key)
+        rows = (row for row, group in zip(self._heads, self._groups, strict=True) if group.key == key)
         return next(rows, -1)
 
     def group_of(self, path: str) -> str | None:
         """The group that has the page, folded or not."""
-        return next((group.key for group in self._groups if any(page.path == path for page in group.pages)), None)
+        place = self._where.get(path)
+        return None if place is None else self._groups[place[0]].key
 
     def first_page(self) -> PageRow | None:
-        return next((item for item in self._items if isinstance(item, PageRow)), None)
+        return next((group.pages[0] for group in self._groups if group.pages and group.key not in self._folded), None)
 
     def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._items)
+        return 0 if parent is not None and parent.isValid() else self._count
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         item = self.item(index.row())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView
+from PySide6.QtWidgets import QTableView
 
 from tests.benchmarks.lag import Lag
 from tests.support import hands
@@ -36,7 +36,7 @@ async def test_ten_thousand_pages_never_hold_the_window_up(desk: Desk, tmp_path:
     lags["opening, while it is indexed"] = lag.worst_cpu
     await eventually(lambda: desk.wiki._listing is not None and not desk.wiki._listing.progress.pending, within=60)
 
-    pages = desk.find(QListView, "pageList")
+    pages = desk.find(QTableView, "pageList")
     for name, act in {
         "to the end": pages.scrollToBottom,
         "fold": lambda: desk.wiki.pane.list._turn("topics", True),

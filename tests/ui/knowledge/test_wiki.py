@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView, QMenu
+from PySide6.QtWidgets import QListView, QMenu, QTableView
 
 from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.ui.statusline import StatusItem
@@ -138,7 +138,7 @@ async def test_groups_fold_by_click_and_key_and_stay_folded(desk: Desk, tmp_path
     await eventually(lambda: len(titles(desk)) == 7)
     hands.click_row("pageList", "topics")
     assert "Retry and back-off" not in titles(desk)
-    pages = desk.find(QListView, "pageList")
+    pages = desk.find(QTableView, "pageList")
     hands.click_row("pageList", "The plan")
     QTest.keyClick(pages, Key.Key_Left)
     assert hands.current_row("pageList") == "sources"
@@ -158,7 +158,7 @@ async def test_groups_fold_by_click_and_key_and_stay_folded(desk: Desk, tmp_path
 async def test_the_search_finds_names_first_and_then_texts_and_slash_leads_to_it(desk: Desk, tmp_path: Path) -> None:
     await opened(desk, tmp_path / "notes")
     await eventually(lambda: len(titles(desk)) == 7)
-    QTest.keyClick(desk.find(QListView, "pageList"), Key.Key_Slash)
+    QTest.keyClick(desk.find(QTableView, "pageList"), Key.Key_Slash)
     assert desk.keyboard() is desk.wiki.pane.search
     desk.type("pageSearch", "wal")
     await eventually(
@@ -188,7 +188,7 @@ async def test_a_page_that_the_search_lists_says_why(desk: Desk, tmp_path: Path)
         "wiki/topics/sqlite-wal.md",
         told[0],
     ]
-    pages = desk.find(QListView, "pageList")
+    pages = desk.find(QTableView, "pageList")
     pages.setCurrentIndex(model.index(3, 0))
     await eventually(lambda: shown(desk) == "Retry and back-off" and detail.why.isVisible())
     detail.why.button.click()
@@ -368,7 +368,7 @@ async def test_the_side_that_was_looked_at_last_is_there_after_a_restart(
         desk.desktop.window.show_page("knowledge")
         await desk.knowledge.ready
         await eventually(lambda: len(titles(desk)) == 7)
-        QTest.keyClick(desk.find(QListView, "pageList"), Key.Key_F, CTRL)
+        QTest.keyClick(desk.find(QTableView, "pageList"), Key.Key_F, CTRL)
         assert desk.keyboard() is desk.wiki.pane.search
 
 
@@ -387,7 +387,7 @@ async def test_a_digest_of_a_moment_ago_has_its_mark_and_an_older_one_has_none(d
 
 
 def row_picture(desk: Desk, title: str):  # type: ignore[no-untyped-def]
-    pages = desk.find(QListView, "pageList")
+    pages = desk.find(QTableView, "pageList")
     row = titles(desk).index(title)
     return pages.viewport().grab(pages.visualRect(pages.model().index(row, 0))).toImage()
 

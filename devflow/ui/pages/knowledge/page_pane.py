@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, Q
 from devflow.ui.context import UiContext
 from devflow.ui.models.page_groups import CHANGED, TITLE, Listing
 from devflow.ui.models.pages import PageModel
-from devflow.ui.pages.knowledge.page_rows import PageList
+from devflow.ui.pages.knowledge.page_list import PageList
 from devflow.ui.widgets import EmptyState, IconButton, Pane, SearchField
+from devflow.wiki.page_index import Progress
 
 _SEARCH_AFTER_MS = 120
 
@@ -57,7 +58,7 @@ class PagePane(Pane):
     def show_listing(self, listing: Listing, folded: frozenset[str], keep: str | None) -> None:
         """A search folds nothing away of what it has found."""
         self.model.explain(self.query)
-        self.list.show_groups(listing.groups, () if self.query else folded, keep)
+        self.list.show_listing(listing, () if self.query else folded, keep)
         self._stack.setCurrentWidget(self.list if listing.groups else self.nothing)
         if listing.groups:
             return
@@ -74,7 +75,7 @@ class PagePane(Pane):
 
     def show_nothing(self) -> None:
         """No knowledge base is open, or its folder is gone: the side says so beside."""
-        self.list.show_groups((), (), None)
+        self.list.show_listing(Listing(Progress(0, 0)), (), None)
         self.nothing.say("", "", [])
         self._stack.setCurrentWidget(self._blank)
 

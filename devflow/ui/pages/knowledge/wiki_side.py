@@ -127,7 +127,8 @@ class WikiSide(QWidget):
         if base is not None and there.get(base):
             await bases.refresh(base, within=INDEX_WITHIN_S)
             query, order = self.pane.query, self._order
-            listing = await bases.ask(base, partial(list_pages, query=query, order=order))
+            before = self._listing if self._asked == (base.id, query, order) else None
+            listing = await bases.ask(base, partial(list_pages, query=query, order=order, before=before))
             if self._base is None or self._base.id != base.id or (query, order) != (self.pane.query, self._order):
                 return  # asked again already
             self._take(base, listing, (base.id, query, order))
@@ -146,8 +147,8 @@ class WikiSide(QWidget):
         self.detail.show_base(base, there=True)
         self._counts[base.id] = listing.readable
         self._counted.add(base.id)
-        same = before is not None and asked == self._asked and before.all_pages == listing.all_pages
-        if not same or before is None or before.groups != listing.groups:
+        same = before is not None and asked == self._asked and before.all_pages is listing.all_pages
+        if not same or before is None or before.groups is not listing.groups:
             self._asked = asked
             self.pane.show_listing(listing, self._folded.get(base.id, frozenset()), self._path)
         if self._path is None and not self.pane.query:
