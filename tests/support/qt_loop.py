@@ -23,7 +23,7 @@ class PatientLoop(QEventLoop):  # type: ignore[misc]
     def __init__(self, app: Any) -> None:
         self._waiting: list[asyncio.Handle] = []
         super().__init__(app)
-        self.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="devflow"))
+        self.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="asyncio"))
 
     def run_forever(self) -> None:
         waiting, self._waiting = self._waiting, []
