@@ -32,7 +32,7 @@ from devflow.knowledge.service import SEARCH_MAX, Knowledge
 from devflow.knowledge.similar import QUERY_MAX
 from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit, SearchResult
-from devflow.store import entries
+from devflow.store import entries, entry_lists
 from devflow.store.database import Database, Session, Unit
 from devflow.store.entry_lists import Filters
 
@@ -82,6 +82,10 @@ class VisitedLibrary:
 
     async def get(self, visitor: Visitor, id: str) -> Entry:
         return await self._db.read(lambda session: _seen(session, visitor, id))
+
+    async def published(self) -> Mapping[str, tuple[int, str]]:
+        """Every published entry's version and kind: two that are equal say that nothing a visitor reads has changed."""
+        return await self._db.read(lambda session: entry_lists.versions(session, Filters(statuses=LIBRARY)))
 
     async def timeline(self, visitor: Visitor, id: str) -> tuple[TimelineEvent, ...]:
         """Newest first. That there was an entry which was erased is told with *manage* alone."""

@@ -42,14 +42,19 @@ def templates() -> types.ListResourceTemplatesResult:
 
 async def read(room: Room, uri: str) -> types.ReadResourceResult:
     """Raises MCPError for what is no entry, or none that this client sees."""
-    if not uri.startswith(SCHEME):
-        raise MCPError(types.INVALID_PARAMS, f"There is no resource {uri[:200]!r}: they begin with {SCHEME}.")
     try:
-        entry = await room.library.get(room.visitor, unquote(uri.removeprefix(SCHEME)))
+        entry = await room.library.get(room.visitor, entry_id(uri))
     except UserFacing as problem:
         raise MCPError(types.INVALID_PARAMS, " ".join(sentences(problem))) from problem
     text = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=_markdown(entry))
     return types.ReadResourceResult(contents=[text])
+
+
+def entry_id(uri: str) -> str:
+    """Raises MCPError for the address of anything else."""
+    if not uri.startswith(SCHEME):
+        raise MCPError(types.INVALID_PARAMS, f"There is no resource {uri[:200]!r}: they begin with {SCHEME}.")
+    return unquote(uri.removeprefix(SCHEME))
 
 
 def offset_of(cursor: str | None) -> int:

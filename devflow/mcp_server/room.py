@@ -51,6 +51,7 @@ class Opening:
         self._paths = paths
         self._open: asyncio.Task[Core] | None = None
         self._working: set[asyncio.Task[Any]] = set()
+        self._kept: set[asyncio.Task[Any]] = set()
         self._closed = False
 
     def begin(self) -> None:
@@ -63,7 +64,7 @@ class Opening:
     async def room(self, visitor: Visitor) -> Room:
         """What one call works with; what other processes changed since the last one is heard first.
 
-        Nothing watches between calls: a server that nobody asks does nothing. Raises DatabaseProblem.
+        Between calls nothing watches, but for a client that wants to be told (`announcing`). Raises DatabaseProblem.
         """
         self.begin()
         assert self._open is not None
@@ -74,8 +75,15 @@ class Opening:
             core.hub.publish(changes)
         return Room(core, VisitedLibrary(core.db, core.knowledge), visitor, self._working)
 
+    def keep(self, task: asyncio.Task[Any]) -> None:
+        """Work that goes on until the opening closes."""
+        self._kept.add(task)
+
     async def close(self) -> None:
         self._closed = True
+        for task in self._kept:
+            task.cancel()
+        await asyncio.gather(*self._kept, return_exceptions=True)
         if self._open is None:
             return
         await asyncio.wait([self._open])

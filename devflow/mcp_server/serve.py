@@ -17,6 +17,7 @@ from devflow.app.paths import AppPaths
 from devflow.domain.errors import UserFacing
 from devflow.domain.rights import NAMELESS, Right, Visitor, client_name
 from devflow.mcp_server import calls, prompts, resources
+from devflow.mcp_server.announcing import Announcer
 from devflow.mcp_server.calls import sentences
 from devflow.mcp_server.room import Opening, Room
 from devflow.mcp_server.stdio import StdioTransport
@@ -31,6 +32,8 @@ INSTRUCTIONS = (
 )
 
 SOON_S = 0.05
+CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True)
+"""Clients of the older protocol are told of these; the tools never change."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -45,7 +48,7 @@ def serve(paths: AppPaths, source: BinaryIO, sink: BinaryIO, *, client: str | No
 async def _serve(paths: AppPaths, source: BinaryIO, sink: BinaryIO, client: str | None, right: Right) -> None:
     opening = Opening(paths)
     server = make_server(opening, client, right)
-    options = server.create_initialization_options(NotificationOptions())
+    options = server.create_initialization_options(CHANGES)
     try:
         async with StdioTransport(source, sink).connected() as (incoming, outgoing):
             await server.run(incoming, outgoing, options)
@@ -55,6 +58,7 @@ async def _serve(paths: AppPaths, source: BinaryIO, sink: BinaryIO, client: str 
 
 def make_server(opening: Opening, client: str | None, right: Right) -> Server[Any]:
     """The SDK's server with our handlers. `client` wins over the name the client gives itself."""
+    announcer = Announcer(opening)
 
     def visitor(ctx: Context) -> Visitor:
         given = ctx.session.client_params
@@ -74,7 +78,9 @@ def make_server(opening: Opening, client: str | None, right: Right) -> Server[An
         return await calls.call(opening.room, visitor(ctx), params.name, params.arguments or {})
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        return await resources.listed(await room(ctx), params.cursor if params else None)
+        here = await room(ctx)
+        await announcer.follow(ctx.session, here)
+        return await resources.listed(here, params.cursor if params else None)
 
     async def list_templates(
         ctx: Context, params: types.PaginatedRequestParams | None
@@ -84,8 +90,21 @@ def make_server(opening: Opening, client: str | None, right: Right) -> Server[An
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         return await resources.read(await room(ctx), str(params.uri))
 
+    async def subscribe(ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        await announcer.subscribe(ctx.session, await room(ctx), [str(params.uri)])
+        return types.EmptyResult()
+
+    async def unsubscribe(ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        announcer.unsubscribe(str(params.uri))
+        return types.EmptyResult()
+
+    async def listen(ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+        return await announcer.listen(ctx, await room(ctx), params)
+
     async def list_prompts(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return await prompts.listed(await room(ctx))
+        here = await room(ctx)
+        await announcer.follow(ctx.session, here)
+        return await prompts.listed(here)
 
     async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return await prompts.filled(await room(ctx), params.name, params.arguments or {})
@@ -100,6 +119,9 @@ def make_server(opening: Opening, client: str | None, right: Right) -> Server[An
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
+        on_subscribe_resource=subscribe,
+        on_unsubscribe_resource=unsubscribe,
+        on_subscriptions_listen=listen,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )

@@ -120,6 +120,12 @@ def facets(session: Session, filters: Filters) -> Facets:
     )
 
 
+def versions(session: Session, filters: Filters) -> Mapping[str, tuple[int, str]]:
+    """Each entry's version and kind, by its id."""
+    rows = session.execute(select(EntryRow.id, EntryRow.version, EntryRow.kind).where(*conditions(filters)))
+    return {id: (version, kind) for id, version, kind in rows}
+
+
 def kinds(session: Session, filters: Filters) -> Mapping[Kind, int]:
     """Entries by kind, every kind named."""
     found = _count(session, EntryRow.kind, filters)

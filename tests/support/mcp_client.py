@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +51,22 @@ class Tool:
 
 @contextlib.asynccontextmanager
 async def connected(
-    home: Path, *words: str, name: str = "tester", mode: str = "legacy", errors: Path | None = None
+    home: Path,
+    *words: str,
+    name: str = "tester",
+    mode: str = "legacy",
+    errors: Path | None = None,
+    hears: Callable[[Any], Awaitable[None]] | None = None,
 ) -> AsyncIterator[Tool]:
-    """The SDK's client over a process of its own: `devflow mcp WORDS`."""
+    """The SDK's client over a process of its own: `devflow mcp WORDS`. `hears`: what the server says unasked."""
     command = [sys.executable, "-m", "devflow", "--home", str(home), "mcp", *words]
     server = StdioServerParameters(command=command[0], args=command[1:], env=environment(), cwd=ROOT)
     with open(errors or "/dev/null", "w", encoding="utf-8") as said:  # noqa: ASYNC230, PTH123
         async with Client(
-            stdio_client(server, said), mode=mode, client_info=Implementation(name=name, version="1")
+            stdio_client(server, said),
+            mode=mode,
+            client_info=Implementation(name=name, version="1"),
+            message_handler=hears,
         ) as client:
             yield Tool(client)
 
