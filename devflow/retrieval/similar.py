@@ -1,48 +1,83 @@
-"""Entries that say nearly the same: by shared terms, for "already known" and near-duplicates."""
+"""Entries that say nearly the same as a text: the text's rarest terms find candidates, `likeness` compares."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from devflow.domain.knowledge import NOT_ARCHIVED
 from devflow.domain.text import terms
-from devflow.domain.text.stopwords import STOP_WORDS
-from devflow.retrieval import ranking
+from devflow.domain.text.scripts import CJK
+from devflow.domain.text.stopwords import STOP_WORDS, function_characters
 from devflow.retrieval.hits import Hit, Match
-from devflow.retrieval.query import parse
+from devflow.retrieval.likeness import LEAST, NEAR, likeness, words_of
 from devflow.store import entries as rows
+from devflow.store import search_lookup
 from devflow.store.database import Session
 from devflow.store.search_lookup import Scope
 
-COMPARED = 12
-NEAR = 0.5
-"""From this share of common terms up two texts say nearly the same."""
-LEAST = 0.1
-"""Below this share of common terms two texts have little to do with each other."""
+__all__ = ["LEAST", "NEAR", "similar_entries"]
+
+COMPARED = 24
+"""So many candidates are read."""
+QUERY_MAX = 2_000
+"""The terms of so many characters may find candidates."""
+COUNTED = 64
+"""So many different terms are counted, those of the title first."""
+ASKED = 20
+"""The rarest of them make candidates, up to `POSTINGS` places in the index."""
+POSTINGS = 6_000
+SHOWN = 12
+
+_CJK = re.compile(f"[{CJK}]")
 
 
-def similar_entries(session: Session, id_or_text: str, *, limit: int = 5) -> tuple[Hit, ...]:
-    """Entries, archived ones left out, that resemble an entry (by its id, itself left out) or a text, most alike first.
+def similar_entries(
+    session: Session, id_or_text: str, *, limit: int = 5, scopes: Sequence[Scope] = (Scope(NOT_ARCHIVED),)
+) -> tuple[Hit, ...]:
+    """Entries within any of the scopes that resemble an entry (by its id, itself left out) or a text, whose first line
+    is its title; most alike first, none below `LEAST`.
 
-    Unlike a search's, the score is absolute: the share (0–1) that the two texts' terms have in common, 1 for the same.
+    Unlike a search's, the score is absolute: 1 for the same words, from `NEAR` up they say nearly the same.
     """
-    own = rows.get_many(session, [id_or_text])
-    text = f"{own[0].title}\n{own[0].content}" if own else id_or_text
-    mine = _content(text)
-    if not mine:
-        return ()
-    query = parse(text)
-    ranked = ranking.rank(session, query, ranking.weigh(session, query), Scope(NOT_ARCHIVED), COMPARED + len(own))
-    found: list[Hit] = []
-    for entry in rows.get_many(session, [r.id for r in ranked]):
-        if own and entry.id == own[0].id:
-            continue
-        theirs = _content(f"{entry.title}\n{entry.content}")
-        common = mine & theirs
-        score = len(common) / len(mine | theirs)
-        if score >= LEAST:
-            found.append(Hit(entry, score, Match("term", tuple(sorted(common)), ("title", "content"))))
-    found.sort(key=lambda hit: -hit.score)
-    return tuple(found[:limit])
+    own = next(iter(rows.get_many(session, [id_or_text.strip()])), None)
+    title, content = (own.title, own.content) if own else _taken_apart(id_or_text)
+    mine = words_of(title, content)
+    candidates: dict[str, None] = {}
+    if asked := _rarest(session, f"{title}\n{content}"[:QUERY_MAX], 1 if own else 0):
+        for scope in scopes:
+            found = search_lookup.matching(session, [(term,) for term in asked], scope, COMPARED + 1)
+            candidates |= dict.fromkeys(id for id, _, _ in found)
+    hits: list[Hit] = []
+    for entry in rows.get_many(session, [id for id in candidates if own is None or id != own.id]):
+        shared = likeness(mine, words_of(entry.title, entry.content))
+        if shared.score >= LEAST:
+            hits.append(Hit(entry, shared.score, Match("term", shared.terms[:SHOWN], ("title", "content"))))
+    hits.sort(key=lambda hit: -hit.score)
+    return tuple(hits[:limit])
 
 
-def _content(text: str) -> frozenset[str]:
-    return frozenset(terms(text)) - STOP_WORDS
+def _taken_apart(text: str) -> tuple[str, str]:
+    title, _, content = text.strip().partition("\n")
+    return title, content
+
+
+def _rarest(session: Session, text: str, own: int) -> list[str]:
+    """The terms that find candidates. `own`: so many entries that have a term are the text's own."""
+    wanted = dict.fromkeys(term for term in terms(text) if _is_telling(term))
+    counts = search_lookup.frequencies(session, list(wanted)[:COUNTED], POSTINGS)
+    known = sorted((count, term) for term, count in counts.items() if count > own)
+    found: list[str] = []
+    left = POSTINGS
+    for count, term in known[:ASKED]:
+        if found and count > left:
+            break
+        found.append(term)
+        left -= count
+    return found
+
+
+def _is_telling(term: str) -> bool:
+    if _CJK.match(term):
+        return len(term) > 1 and function_characters(term) == 0
+    return term not in STOP_WORDS

@@ -1,0 +1,1 @@
+"""How well similar and contradictory entries are told, on a labelled set of our own."""
