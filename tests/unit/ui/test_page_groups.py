@@ -1,5 +1,6 @@
 """How a base's pages are grouped and ordered in the list."""
 
+import os
 from pathlib import Path
 
 from devflow.store.page_file import PageRow
@@ -68,4 +69,34 @@ def test_a_search_takes_names_first_and_texts_that_have_every_word(tmp_path: Pat
         group.key: [each.title for each in group.pages] for group in list_pages(index, "write lock", CHANGED).groups
     }
     assert {title for titles in both.values() for title in titles} == {"Locks", "Other"}
+    index.close()
+
+
+def test_what_a_listing_has_in_common_with_the_one_before_is_the_same_object(tmp_path: Path) -> None:
+    """So that nobody has to compare ten thousand pages on the window's thread."""
+    write(tmp_path, {"wiki/topics/a.md": "# A", "wiki/topics/b.md": "# B", "wiki/sources/c.md": "# C"})
+    index = PageIndex(tmp_path, None)
+    index.refresh()
+    first = list_pages(index, "", CHANGED)
+    again = list_pages(index, "", CHANGED, first)
+    assert again.groups is first.groups
+    assert again.all_pages is first.all_pages
+    assert again.where is first.where
+
+    changed = tmp_path / "wiki/topics/a.md"
+    before = changed.stat().st_mtime_ns
+    changed.write_text("# A, longer than it was", encoding="utf-8")
+    os.utime(changed, ns=(before, before))
+    index.refresh()
+    text = list_pages(index, "", CHANGED, again)
+    assert text.all_pages is not first.all_pages
+    assert text.groups is not first.groups
+    assert text.where is first.where
+    assert text.groups[0].pages[text.where["wiki/topics/a.md"][1]].title == "A, longer than it was"
+
+    write(tmp_path, {"wiki/topics/d.md": "# D"})
+    index.refresh()
+    more = list_pages(index, "", CHANGED, text)
+    assert more.where is not first.where
+    assert all(more.groups[group].pages[place].path == path for path, (group, place) in more.where.items())
     index.close()
