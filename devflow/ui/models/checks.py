@@ -42,6 +42,8 @@ async def checks(t: Translator, entry: Entry, conflicts: Sequence[Entry]) -> tup
     if not found:
         found.append(Check(t("No secrets or hidden characters"), True))
     if conflicts:
-        words = t("Disagrees with “{title}”", title=conflicts[0].title)
+        words = t("May contradict “{title}”", title=conflicts[0].title)
         found.append(Check(words, False, "\n".join(entry.title for entry in conflicts)))
+    else:
+        found.append(Check(t("No contradiction found"), True))
     return tuple(found)

@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt, QTimer, Signal
 
 from devflow.domain.knowledge import Entry
+from devflow.knowledge.similar import LikenessCount
 from devflow.retrieval.reasons import why
+from devflow.ui.models.likeness_reader import LikenessReader
 from devflow.ui.models.words import kind_name
 from devflow.ui.widgets.lists import OBJECT_ROLE
 
@@ -41,11 +43,11 @@ _ROLES = frozenset((OBJECT_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.Ac
 
 @dataclass(frozen=True, slots=True)
 class EntryItem:
-    """What a row shows. `similar` counts the entries it was found to resemble when it came in."""
+    """What a row shows. `alike`: how many entries resemble it, and may contradict it; None until that was told."""
 
     entry: Entry
     excerpt: str
-    similar: int = 0
+    alike: LikenessCount | None = None
 
 
 class EntryModel(QStringListModel):
@@ -57,10 +59,12 @@ class EntryModel(QStringListModel):
 
     filled = Signal()
 
-    def __init__(self, ctx: UiContext, parent: QObject | None = None, *, with_similar: bool = False) -> None:
+    def __init__(self, ctx: UiContext, parent: QObject | None = None, *, with_alike: bool = False) -> None:
         super().__init__(parent)
         self._ctx = ctx
-        self._with_similar = with_similar
+        self._likeness = LikenessReader(ctx, self) if with_alike else None
+        if self._likeness is not None:
+            self._likeness.told.connect(self._alike_told)
         self._ids: tuple[str, ...] | None = ()
         self._rows: dict[str, int] | None = None
         self._items: OrderedDict[str, EntryItem] = OrderedDict()
@@ -123,6 +127,8 @@ class EntryModel(QStringListModel):
         if self._query and id not in self._why:
             self._ask(index.row())
         if role == OBJECT_ROLE:
+            if self._likeness is not None:
+                self._likeness.want(id)
             return item
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{item.entry.title}, {kind_name(self._ctx.t, item.entry.kind)}"
@@ -183,7 +189,7 @@ class EntryModel(QStringListModel):
         self._rows = None
         self._asked.clear()
 
-    def put(self, entries: Iterable[Entry], similar: Mapping[str, int] | None = None) -> None:
+    def put(self, entries: Iterable[Entry]) -> None:
         """Entries as they are now; rows that show them are painted again.
 
         Of two readings that were under way at once the older may come last: an entry never goes back to a version
@@ -194,8 +200,7 @@ class EntryModel(QStringListModel):
             old = self._items.get(entry.id)
             if old is not None and old.entry.version > entry.version:
                 continue
-            count = (similar or {}).get(entry.id, 0) if similar is not None or old is None else old.similar
-            self._items[entry.id] = EntryItem(entry, excerpt(entry.content), count)
+            self._items[entry.id] = EntryItem(entry, excerpt(entry.content), None if old is None else old.alike)
             self._items.move_to_end(entry.id)
             row = self.row_of(entry.id)
             if row >= 0:
@@ -207,7 +212,10 @@ class EntryModel(QStringListModel):
             self.filled.emit()
 
     def read_again(self, ids: Iterable[str]) -> None:
-        """Read the changed ones among the entries that were read before."""
+        """Read the changed ones among the entries that were read before; any of them may be like another now."""
+        if self._likeness is not None:
+            self._likeness.forget()
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, 0))  # paint, and want them again
         known = [id for id in ids if id in self._items]
         if known:
             self._ctx.tasks.launch(self._fetch(known), what="read changed entries", owner=self)
@@ -247,13 +255,20 @@ class EntryModel(QStringListModel):
         knowledge = self._ctx.services.knowledge
         query = self._query
         found = await knowledge.knowledge_entries(ids)
-        similar = await knowledge.knowledge_similar_counts(ids) if self._with_similar else {}
         reasons = await knowledge.knowledge_why(query, ids) if query else {}
         if query == self._query:
             if len(self._why) > KEPT:
                 self._why.clear()
             self._why.update(reasons)
-        self.put(found, similar)
+        self.put(found)
+
+    def _alike_told(self, counts: Mapping[str, LikenessCount]) -> None:
+        for id, count in counts.items():
+            if (item := self._items.get(id)) is not None and item.alike != count:
+                self._items[id] = replace(item, alike=count)
+                row = self.row_of(id)
+                if row >= 0:
+                    self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
 
 
 def excerpt(content: str) -> str:

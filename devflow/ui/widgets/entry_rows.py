@@ -99,8 +99,11 @@ class CandidateDelegate(_EntryDelegate):
         band = QRectF(row.rect.left(), row.rect.top() + 53, row.rect.width(), 20)
         x = paint_confidence(row.painter, row.look, x + 12, band, entry.confidence)
         x = row.text(x + 14, 53, 20, source_word(t, entry.source_ref), "small", "text-faint")
-        if item.similar:
-            x = row.text(x + 14, 53, 20, t("≈ {count} similar", count=item.similar), "small", "warning")
+        if item.alike is not None and item.alike.similar:
+            words = t("≈ {count} similar", count=item.alike.similar)
+            if item.alike.contradicting:
+                words = t("{similar}, may contradict", similar=words)
+            x = row.text(x + 14, 53, 20, words, "small", "warning")
         if entry.status is Status.PENDING_REVIEW:
             row.text(x + 14, 53, 20, status_name(t, entry.status), "small", "status-pending_review")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -14,24 +14,36 @@ from devflow.ui.models.words import actor_name, kind_name, listed, reason_word, 
 from devflow.ui.widgets.timeline import TimelineItem
 
 
-def timeline_items(t: Translator, events: Sequence[TimelineEvent], now: datetime) -> list[TimelineItem]:
-    """`events` newest first; the steps of one act (approve goes through review) are one item."""
+def timeline_items(
+    t: Translator, events: Sequence[TimelineEvent], now: datetime, others: Mapping[str, str] | None = None
+) -> list[TimelineItem]:
+    """`events` newest first; the steps of one act (approve goes through review) are one item.
+
+    `others`: titles, by id, of the entries that were merged into this one, whose events stand among its own.
+    """
+    whose = others or {}
     items: list[TimelineItem] = []
     for _, group in groupby(events, key=_act):
         steps = list(group)[::-1]  # oldest first
         if len(steps) > 1 and steps[0].event is EventKind.REUSED:
-            items.append(TimelineItem(_title(t, steps), _uses(t, steps, now)))
+            items.append(TimelineItem(_title(t, steps), _of(t, steps, whose, _uses(t, steps, now))))
             continue
         before, after = _texts(t, steps)
-        items.append(TimelineItem(_title(t, steps), _meta(t, steps, now), before, after))
+        items.append(TimelineItem(_title(t, steps), _of(t, steps, whose, _meta(t, steps, now)), before, after))
     return items
 
 
 def _act(event: TimelineEvent) -> tuple[object, ...]:
     """What belongs to one item: an act's steps, and uses that follow one another."""
     if event.event is EventKind.REUSED:
-        return (event.event, event.actor, "conversation" in event.detail)
-    return (event.operation, event.event)
+        return (event.entry_id, event.event, event.actor, "conversation" in event.detail)
+    return (event.entry_id, event.operation, event.event)
+
+
+def _of(t: Translator, steps: Sequence[TimelineEvent], others: Mapping[str, str], meta: str) -> str:
+    """The meta line, which says so where the event is another entry's."""
+    title = others.get(steps[-1].entry_id)
+    return meta if title is None else " · ".join((meta, t("of “{title}”", title=title)))
 
 
 def _uses(t: Translator, steps: Sequence[TimelineEvent], now: datetime) -> str:

@@ -89,7 +89,7 @@ async def test_a_contradiction_with_a_published_entry_is_named(desk: Desk) -> No
     await desk.core.db.write(lambda unit: entries.link(unit, candidate.id, published.id, "conflict", 1.0))
     await desk.arrive("Never retry")
 
-    await eventually(lambda: "Disagrees with “Always retry”" in desk.texts(desk.inbox.detail))
+    await eventually(lambda: "May contradict “Always retry”" in desk.texts(desk.inbox.detail))
 
 
 def _links(widget: QWidget) -> list[str]:

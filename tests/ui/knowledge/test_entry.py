@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMenu, QTextEd
 
 from devflow.domain.knowledge import Status
 from devflow.store import citations, entries
-from devflow.ui.pages.knowledge.compare import CompareDialog
+from devflow.ui.dialogs.compare_entries import CompareEntries
+from devflow.ui.dialogs.merge_entries import MergeEntries
 from devflow.ui.pages.knowledge.facet_row import FacetGroup
 from devflow.ui.widgets.diff import CodeDiff, ProseDiff
 from devflow.ui.widgets.entry_editor import EntryEditor
@@ -187,18 +188,61 @@ async def test_a_contradiction_is_named_and_can_be_compared(desk: Desk, dialogs:
     assert not strip.isVisible()
     await desk.core.db.write(lambda unit: _contradict(unit, one.id, two.id))
     await eventually(strip.isVisible)
-    assert "Disagrees with “Always retry”. Chats get both, with dates." in desk.texts(strip)
+    said = "\n".join(desk.texts(strip))
+    assert "May contradict “Always retry”. Chats get both, with dates." in said
+    assert "Marked by hand as contradicting" in said
 
     seen: list[str] = []
 
-    async def look(dialog: CompareDialog) -> int:
-        seen.extend(label.text() for label in dialog.findChildren(QLabel))
+    async def look(dialog: CompareEntries) -> int:
+        dialog.show()
+        seen.extend(desk.texts(dialog))
         return 1
 
     dialogs.will(look)
     QTest.mouseClick(desk.library.detail.conflict.link, Qt.MouseButton.LeftButton)
     await eventually(lambda: bool(seen))
-    assert any("“Never retry”, changed today" in text for text in seen)
+    assert "Never retry" in seen
+    assert "Always retry" in seen
+    assert any("changed today" in text for text in seen)
+
+
+@at_the_desk
+async def test_entries_that_resemble_it_are_listed_and_merged_from_here(desk: Desk, dialogs: ScriptedDialogs) -> None:
+    text = "When a bounded queue is full, block the producer or raise; do not drop {what}."
+    other = await desk.add("Bounded queues", Status.PUBLISHED, content=text.format(what="control events"))
+    entry = await desk.add("Back-pressure", Status.PUBLISHED, content=text.format(what="data"))
+    await desk.core.knowledge.knowledge_record_reuse(entry.id, actor=USER)
+    await open_first(desk, "Back-pressure")
+    similar = desk.find(QWidget, "similarEntries")
+    await eventually(similar.isVisible)
+    assert any("similar" in text and "Published" in text for text in desk.texts(similar))
+    assert any(text.startswith("Both say: ") for text in desk.texts(similar))
+
+    async def merge(dialog: MergeEntries) -> int:
+        dialog.show()
+        assert dialog.ids == (entry.id, other.id), "the one that was used stays"
+        dialog.merge()
+        await eventually(dialog.isHidden)
+        return dialog.result()
+
+    dialogs.will(merge)
+    desk.click("mergeSimilarButton", similar)
+    await eventually(lambda: desk.library_titles() == ["Back-pressure"])
+    assert desk.library.bar.words.text() == "Merged 2 entries into “Back-pressure”"
+    timeline = desk.find(Timeline, "entryTimeline")
+    await eventually(lambda: "Others merged into it" in desk.texts(timeline))
+    assert any("of “Bounded queues”" in text for text in desk.texts(timeline))
+
+    desk.desktop.window.open_link(f"devflow:entry/{other.id}")
+    strip = desk.find(QWidget, "mergedStrip")
+    await eventually(strip.isVisible)
+    assert "Merged into “Back-pressure”." in desk.texts(strip)
+    desk.library.detail.merged.acted.emit()
+    await eventually(lambda: shown(desk) == "Back-pressure")
+
+    QTest.keyClick(desk.library.list, Key.Key_Z, CTRL)
+    await eventually(lambda: sorted(desk.library_titles()) == ["Back-pressure", "Bounded queues"])
 
 
 @at_the_desk

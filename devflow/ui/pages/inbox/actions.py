@@ -20,6 +20,7 @@ class ActionBar(Pane):
     approve = Signal()
     to_review = Signal()
     edit = Signal()
+    merge = Signal()
     reject = Signal()
     keys = Signal()
 
@@ -36,6 +37,9 @@ class ActionBar(Pane):
         self.edit_button = Button(ctx, t("Edit"), key="E")
         self.edit_button.setObjectName("editCandidateButton")
         self.edit_button.clicked.connect(self.edit)
+        self.merge_button = Button(ctx, t("Merge"), key="M")
+        self.merge_button.setObjectName("mergeButton")
+        self.merge_button.clicked.connect(self.merge)
         self.reject_button = Button(ctx, t("Reject"), variant="danger", key="R")
         self.reject_button.setObjectName("rejectEntryButton")
         self.reject_button.clicked.connect(self.reject)
@@ -48,7 +52,7 @@ class ActionBar(Pane):
         row = QHBoxLayout(self)
         row.setContentsMargins(EDGE, 0, 16, 0)
         row.setSpacing(8)
-        for button in (self.approve_button, self.review_button, self.edit_button):
+        for button in (self.approve_button, self.review_button, self.edit_button, self.merge_button):
             row.addWidget(button)
         row.addSpacing(4)
         row.addWidget(self._several)
@@ -57,11 +61,12 @@ class ActionBar(Pane):
         row.addWidget(self._sheet)
         row.addWidget(self.reject_button)
 
-    def show_for(self, entries: tuple[Entry, ...]) -> None:
-        """What the acts would reach now."""
+    def show_for(self, entries: tuple[Entry, ...], *, may_merge: bool) -> None:
+        """What the acts would reach now; `may_merge`: there is something to merge with."""
         count = len(entries)
         self._several.setText(self._ctx.t("{count} selected", count=count) if count > 1 else "")
         self.edit_button.setVisible(count <= 1)
+        self.merge_button.setVisible(may_merge)
         self.review_button.setVisible(any(entry.status is Status.CANDIDATE for entry in entries))
 
     def set_narrow(self, narrow: bool) -> None:

@@ -40,7 +40,7 @@ class Candidates(Pane):
         self._take_all = True
         self._focus: str | None = None
         t = ctx.t
-        self.model = EntryModel(ctx, self, with_similar=True)
+        self.model = EntryModel(ctx, self, with_alike=True)
         self.list = EntryList(ctx, self.model, t("Candidates"), multi=True)
         self.list.setObjectName("inboxList")
         self._delegate = CandidateDelegate(ctx, self.list)

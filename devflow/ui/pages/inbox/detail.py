@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from devflow.domain.errors import NotFound
 from devflow.domain.knowledge import Entry
+from devflow.knowledge.similar import Likeness
 from devflow.ui.context import UiContext
-from devflow.ui.models.alike import Alike, alike
 from devflow.ui.models.checks import Check, checks
+from devflow.ui.models.likeness import MOST
 from devflow.ui.models.moments import ago, local_now, moment
 from devflow.ui.models.provenance import Provenance, provenance
 from devflow.ui.models.refresh import Refresher
@@ -33,7 +34,7 @@ class _Beside:
     entry: Entry
     origin: Provenance
     checks: tuple[Check, ...]
-    similar: tuple[Alike, ...]
+    similar: tuple[Likeness, ...]
 
 
 class CandidateDetail(Pane):
@@ -147,12 +148,12 @@ class CandidateDetail(Pane):
         if entry is None:
             return
         try:
-            conflicts = await knowledge.knowledge_conflicts(entry.id)
-            similar = await alike(knowledge, entry.id)
+            similar = await knowledge.knowledge_similar(entry.id, MOST)
         except NotFound:  # erased a moment ago; the list hears of it too
             return
         origin = await provenance(self._ctx, entry)
-        found = await checks(self._ctx.t, entry, conflicts)
+        against = [each.entry for each in similar if each.contradicts is not None]
+        found = await checks(self._ctx.t, entry, against)
         if self._entry == entry:
             self._show_beside(_Beside(entry, origin, found, similar))
 

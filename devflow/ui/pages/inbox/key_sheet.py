@@ -22,6 +22,7 @@ def key_sheet(ctx: UiContext, parent: QWidget) -> KeySheet:
                     (["E"], t("Edit")),
                     (["Ctrl", "Enter"], t("In the editor: save and publish")),
                     (["W"], t("Widen to all projects")),
+                    (["M"], t("Merge with the similar entry, or the selected ones")),
                 ],
             ),
             (

@@ -12,6 +12,7 @@ from devflow.domain.errors import UserFacing
 from devflow.domain.knowledge import INBOX, Entry
 from devflow.knowledge.acts import Done
 from devflow.ui.context import UiContext
+from devflow.ui.joining import Joining
 from devflow.ui.models.history import History, Step
 from devflow.ui.models.review import Decided, Review, history_of
 from devflow.ui.models.why import why_entry
@@ -45,6 +46,7 @@ class InboxPage(QWidget):
         self.candidates = Candidates(ctx)
         self.list, self.model = self.candidates.list, self.candidates.model
         self.detail = CandidateDetail(ctx)
+        self._joining = Joining(ctx, self, self.review)
         self.acts = ActionBar(ctx)
         self.hint = EmptyHint(ctx, self.candidates.offer, self.extract)
         self._right = QStackedWidget()
@@ -102,6 +104,31 @@ class InboxPage(QWidget):
     def edit(self) -> None:
         if not self._editing and self.detail.entry is not None:
             self._ctx.tasks.launch(self._edit(self.detail.entry), what="edit a candidate", owner=self)
+
+    def merge(self) -> None:
+        """Of the marked ones, or of the current one with the similar one that is shown beside it."""
+        if entries := self._mergeable():
+            self._joining.merge(entries)
+        elif self.detail.entry is not None:
+            self._ctx.shell.notify(self._ctx.t("Nothing resembles this candidate: mark with X what belongs together"))
+
+    def compare(self) -> None:
+        shown = self.detail.similar.current
+        if self.detail.entry is not None and shown is not None:
+            self._joining.compare(self.detail.entry, shown.entry, shown.contradicts)
+
+    def dismiss(self) -> None:
+        """The similar entry that is shown does not contradict the current one."""
+        shown = self.detail.similar.current
+        if self.detail.entry is not None and shown is not None:
+            self._joining.dismiss(self.detail.entry, shown.entry)
+
+    def _mergeable(self) -> tuple[Entry, ...]:
+        marked = self.candidates.entries(self.list.selected_ids())
+        if len(marked) > 1:
+            return marked
+        entry, shown = self.detail.entry, self.detail.similar.current
+        return () if entry is None or shown is None else (entry, shown.entry)
 
     def undo(self) -> None:
         self.review.undo()
@@ -215,7 +242,8 @@ class InboxPage(QWidget):
         self._show_acts()
 
     def _show_acts(self) -> None:
-        self.acts.show_for(self.candidates.entries(self.list.selected_ids()))
+        entries = self.candidates.entries(self.list.selected_ids())
+        self.acts.show_for(entries, may_merge=bool(self._mergeable()))
 
     def _loaded(self) -> None:
         if self.model.rowCount():
@@ -268,6 +296,7 @@ class InboxPage(QWidget):
             _Key.Key_Enter: self.edit,
             _Key.Key_S: self.send_to_review,
             _Key.Key_W: self.widen,
+            _Key.Key_M: self.merge,
             _Key.Key_X: self.list.toggle,
             _Key.Key_Y: self.detail.why.toggle,
             _Key.Key_Slash: self._to_filter,
@@ -342,6 +371,10 @@ class InboxPage(QWidget):
         self.acts.to_review.connect(self.send_to_review)
         self.acts.edit.connect(self.edit)
         self.acts.reject.connect(self.reject)
+        self.acts.merge.connect(self.merge)
+        self.detail.similar.compare.connect(self.compare)
+        self.detail.similar.dismiss.connect(self.dismiss)
+        self.detail.shown.connect(self._show_acts)
         self.acts.keys.connect(self.show_keys)
         self.review.decided.connect(self._decided)
         self.review.reasoned.connect(self._reasoned)

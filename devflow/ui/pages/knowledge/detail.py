@@ -11,13 +11,15 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from devflow.domain.errors import NotFound
 from devflow.domain.knowledge import INBOX, Entry, EventKind, Status, TimelineEvent
+from devflow.knowledge.similar import Likeness
 from devflow.ui.context import UiContext
+from devflow.ui.models.likeness import MOST, reasons
 from devflow.ui.models.moments import day, local_now, moment
 from devflow.ui.models.provenance import Provenance, provenance
 from devflow.ui.models.refresh import Refresher
 from devflow.ui.models.words import kind_name, source_name, status_name
-from devflow.ui.pages.knowledge.compare import CompareDialog
 from devflow.ui.pages.knowledge.embedding_fact import EmbeddingFact
+from devflow.ui.pages.knowledge.similar_list import SimilarList
 from devflow.ui.widgets import Button, Chip, ConfidenceBar, Hairline, IconButton, Label, NoticeStrip, Pane
 from devflow.ui.widgets.entry_menu import EntryMenu
 from devflow.ui.widgets.entry_parts import FactsGrid, Link, Section
@@ -34,7 +36,9 @@ class _Beside:
     entry: Entry
     events: tuple[TimelineEvent, ...]
     used: tuple[tuple[str, str], ...]
-    conflicts: tuple[Entry, ...]
+    similar: tuple[Likeness, ...]
+    merged: tuple[Entry, ...]
+    into: Entry | None
     origin: Provenance
 
 
@@ -44,6 +48,9 @@ class EntryDetail(Pane):
     edit_asked = Signal()
     archive_asked = Signal()
     restore_asked = Signal()
+    compare_asked = Signal(object)
+    """The entry that resembles it (a Likeness)."""
+    merge_asked = Signal(object)
     shown = Signal()
     """Everything about the current entry is on the screen."""
 
@@ -53,7 +60,8 @@ class EntryDetail(Pane):
         self._ctx = ctx
         self._entry: Entry | None = None
         self._used: tuple[tuple[str, str], ...] = ()
-        self._conflicts: tuple[Entry, ...] = ()
+        self._contradicting: tuple[Likeness, ...] = ()
+        self._into = ""
         t = ctx.t
         self._kind = Chip("", "tag")
         self._status = Label("", "small")
@@ -81,6 +89,13 @@ class EntryDetail(Pane):
         self.conflict.setObjectName("conflictStrip")
         self.conflict.acted.connect(self._compare)
         self.conflict.hide()
+        self.merged = NoticeStrip(ctx, "", "info", link=t("Open it"))
+        self.merged.setObjectName("mergedStrip")
+        self.merged.acted.connect(self._open_merged)
+        self.merged.hide()
+        self.similar = SimilarList(ctx)
+        self.similar.compare_asked.connect(self.compare_asked)
+        self.similar.merge_asked.connect(self.merge_asked)
         self.timeline = Timeline(ctx)
         self.timeline.setObjectName("entryTimeline")
         self.timeline.setAccessibleName(t("Timeline"))
@@ -122,6 +137,8 @@ class EntryDetail(Pane):
             self._source.show_link(source_name(t, entry.source_ref))
             self._used_in.show_link("")
             self.conflict.hide()
+            self.merged.hide()
+            self.similar.show_similar((), may_merge=False)
             self.timeline.set_items([])
         self._soon.start()
 
@@ -139,14 +156,16 @@ class EntryDetail(Pane):
         except NotFound:
             return
         used = await knowledge.used_in(entry.id)
-        conflicts = await knowledge.knowledge_conflicts(entry.id)
+        similar = await knowledge.knowledge_similar(entry.id, MOST)
+        merged = await knowledge.merged_from(entry.id)
+        into = await knowledge.merged_into(entry.id) if entry.status is Status.ARCHIVED else None
         origin = await provenance(self._ctx, entry)
         if self._entry is not None and self._entry.id == entry.id:
-            self._show_beside(_Beside(entry, events, used, conflicts, origin))
+            self._show_beside(_Beside(entry, events, used, similar, merged, into, origin))
 
     def _show_beside(self, beside: _Beside) -> None:
         t, now = self._ctx.t, local_now()
-        self._used, self._conflicts = beside.used, beside.conflicts
+        self._used = beside.used
         self._source.show_link(beside.origin.words, beside.origin.address)
         count = len(beside.used)
         self._used_in.show_link(
@@ -156,31 +175,39 @@ class EntryDetail(Pane):
         last = next((event.at for event in beside.events if event.event is EventKind.REUSED), None)
         if last is not None and beside.entry.reuse_count:
             self._reused.show_link(t("{times} · last {day}", times=self._times(beside.entry), day=day(t, last, now)))
-        self._say_conflict(beside.conflicts)
-        self.timeline.set_items(timeline_items(t, beside.events, now))
+        self._say_conflict(beside.similar)
+        self.similar.show_similar(beside.similar, may_merge=beside.entry.status is not Status.ARCHIVED)
+        self._into = "" if beside.into is None else beside.into.id
+        if beside.into is not None:
+            self.merged.say(t("Merged into “{title}”.", title=beside.into.title))
+        self.merged.setVisible(beside.into is not None)
+        others = {entry.id: entry.title for entry in beside.merged}
+        self.timeline.set_items(timeline_items(t, beside.events, now, others))
         self.shown.emit()
 
     def _times(self, entry: Entry) -> str:
         return self._ctx.t.n("{count} time", "{count} times", entry.reuse_count)
 
-    def _say_conflict(self, conflicts: Sequence[Entry]) -> None:
-        if not conflicts:
+    def _say_conflict(self, similar: Sequence[Likeness]) -> None:
+        self._contradicting = tuple(each for each in similar if each.contradicts is not None)
+        if not self._contradicting:
             self.conflict.hide()
             return
-        t, more = self._ctx.t, len(conflicts) - 1
-        words = t("Disagrees with “{title}”. Chats get both, with dates.", title=conflicts[0].title)
+        t, first, more = self._ctx.t, self._contradicting[0], len(self._contradicting) - 1
+        words = t("May contradict “{title}”. Chats get both, with dates.", title=first.entry.title)
         if more:
-            words = " ".join((words, t.n("{count} more disagrees.", "{count} more disagree.", more)))
-        self.conflict.say(words)
+            words = " ".join((words, t.n("{count} more may.", "{count} more may.", more)))
+        why = reasons(t, first.contradicts) if first.contradicts is not None else ()
+        self.conflict.say("\n".join((words, *why)))
 
     # what the human does here
 
     def _compare(self) -> None:
-        if self._entry is not None and self._conflicts:
-            work = self._ctx.dialogs.run(
-                CompareDialog(self._ctx, self._entry, self._conflicts[0], parent=self.window())
-            )
-            self._ctx.tasks.launch(work, what="compare two entries", owner=self)
+        if self._contradicting:
+            self.compare_asked.emit(self._contradicting[0])
+
+    def _open_merged(self) -> None:
+        self._ctx.shell.open_link(f"devflow:entry/{self._into}")
 
     def _to_inbox(self) -> None:
         if self._entry is not None:
@@ -262,8 +289,10 @@ class EntryDetail(Pane):
         inner.addSpacing(8)
         inner.addWidget(Hairline())
         inner.addSpacing(14)
+        inner.addWidget(self.merged)
         inner.addWidget(self.conflict)
         inner.addSpacing(20)
+        inner.addWidget(self.similar)
         inner.addWidget(Section(self._ctx.t("Timeline"), self.timeline))
         inner.addStretch(1)
         column = QVBoxLayout(self)

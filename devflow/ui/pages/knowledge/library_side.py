@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from devflow.domain.errors import NotFound
 from devflow.domain.knowledge import Entry, Kind, Status
+from devflow.knowledge.similar import Likeness
 from devflow.ui.context import UiContext
+from devflow.ui.joining import Joining
 from devflow.ui.models.completion import Completion, Search
 from devflow.ui.models.library_view import GROUP, RELEVANCE, LibraryView, from_settings, to_settings
 from devflow.ui.models.marks import marked_terms
@@ -44,6 +46,7 @@ class LibrarySide(QWidget):
         self._missed: frozenset[str] = frozenset()
         self._narrow = False
         self.review = Review(ctx, history_of(ctx, "library"), self)
+        self._joining = Joining(ctx, self, self.review)
         self._edits = LibraryEdits(ctx, self, self.review.done, self._added)
         self.switch = SideSwitch(ctx)
         self.facets = FacetPane(ctx, self.switch)
@@ -265,6 +268,14 @@ class LibrarySide(QWidget):
         if entry is not None and entry.status is Status.ARCHIVED:
             self.review.restore(entry)
 
+    def _compare(self, likeness: Likeness) -> None:
+        if self.detail.entry is not None:
+            self._joining.compare(self.detail.entry, likeness.entry, likeness.contradicts)
+
+    def _merge(self, likeness: Likeness) -> None:
+        if self.detail.entry is not None:
+            self._joining.merge((self.detail.entry, likeness.entry))
+
     def _added(self, id: str) -> None:
         self._back = id
         self._reader.ask()
@@ -369,6 +380,8 @@ class LibrarySide(QWidget):
         self.detail.edit_asked.connect(self.edit)
         self.detail.archive_asked.connect(self.archive)
         self.detail.restore_asked.connect(self.restore)
+        self.detail.compare_asked.connect(self._compare)
+        self.detail.merge_asked.connect(self._merge)
         self.review.decided.connect(self._decided)
         self._completion.completed.connect(self._completed)
         self._completion.stale.connect(self._reader.ask)

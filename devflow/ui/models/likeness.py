@@ -1,0 +1,46 @@
+"""Words for entries that resemble one, and for why two of them may contradict each other (KP-10)."""
+
+from __future__ import annotations
+
+from devflow.domain.knowledge import Status
+from devflow.domain.messages import Translator
+from devflow.knowledge.contradict import Contradiction
+from devflow.knowledge.similar import Likeness
+from devflow.retrieval.contradict_words import against
+from devflow.retrieval.reasons import readable
+from devflow.ui.models.words import listed, status_name
+
+MOST = 5
+SHARED_TERMS = 6
+
+
+def reasons(t: Translator, contradiction: Contradiction) -> tuple[str, ...]:
+    """Which words stand against which, one line each; of a pair that a human marked, that."""
+    said = tuple(against(t, opposition) for opposition in contradiction.against)
+    return said or (t("Marked by hand as contradicting"),)
+
+
+def flag(t: Translator, likeness: Likeness) -> str:
+    """`May contradict “title”. Another number: …` in one line; empty where it does not."""
+    if likeness.contradicts is None:
+        return ""
+    first = reasons(t, likeness.contradicts)[0]
+    return t("May contradict “{title}”. {reason}.", title=likeness.entry.title, reason=first)
+
+
+def how_alike(t: Translator, likeness: Likeness) -> str:
+    """`Published · 0.84 similar`."""
+    status = status_name(t, likeness.entry.status)
+    return t("{status} · {score} similar", status=status, score=f"{likeness.score:.2f}")
+
+
+def shared(t: Translator, likeness: Likeness) -> str:
+    """The most telling words that both have; empty where none is known."""
+    words = readable(likeness.why)[:SHARED_TERMS]
+    return t("Both say: {words}", words=listed(t, words)) if words else ""
+
+
+def address(likeness: Likeness) -> str:
+    """Where the window shows it."""
+    page = "entry" if likeness.entry.status in (Status.PUBLISHED, Status.ARCHIVED) else "inbox"
+    return f"devflow:{page}/{likeness.entry.id}"
