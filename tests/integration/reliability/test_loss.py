@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.reliability.campaign import Campaign, Lost
+from tests.integration.reliability.mixed import SERVERS, mixed_round
 
 ROUNDS = 5
 """Of one to three processes that are killed; every act of all rounds before is looked for after each."""
@@ -26,6 +27,13 @@ async def test_five_processes_at_once_lose_nothing_and_meet_no_lock(tmp_path: Pa
     await campaign.prepare()
     await campaign.crowd_round(CROWDING_S, 5)
     assert campaign.acts >= 5
+
+
+async def test_the_window_four_servers_and_a_loop_of_commands_lose_nothing_and_meet_no_lock(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path / "home", seed=1)
+    await campaign.prepare()
+    mixed = await mixed_round(campaign, CROWDING_S, seed=20261201)
+    assert {"window", "commands", *(f"tool {number}" for number in range(SERVERS))} <= mixed.counts.keys()
 
 
 async def test_the_check_would_find_an_act_that_was_lost(tmp_path: Path) -> None:
