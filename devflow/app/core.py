@@ -53,6 +53,7 @@ from devflow.tools.command_environ import AGENT_CHILD as AGENT_CHILD
 from devflow.tools.mcp_clients import Invitation, own_command
 from devflow.tools.mcp_servers import McpServers
 from devflow.tools.mcp_source import McpSource
+from devflow.transfer.service import Transfer
 from devflow.wiki.registry import KnowledgeBases
 from devflow.wiki.skills import Skills
 
@@ -80,6 +81,7 @@ class Core:
     extraction: Extraction
     digests: Digests
     sharing: Sharing
+    transfer: Transfer
     sediments: Sediments
     mcp: McpSource
     invitation: Invitation
@@ -253,6 +255,7 @@ async def _build(
         turns=Turns(engine),
         extraction=extraction,
         sharing=Sharing(db, paths.resources),
+        transfer=Transfer(db, agent_child=child),
         digests=Digests(bench, bases, lock.is_alive),
         sediments=Sediments(bench, bases),
         mcp=mcp,

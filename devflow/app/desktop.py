@@ -125,6 +125,7 @@ def services_of(core: Core) -> Services:
         extraction=core.extraction,
         digests=core.digests,
         sharing=core.sharing,
+        transfer=core.transfer,
         sediments=core.sediments,
         mcp=core.mcp,
         invitation=core.invitation,

@@ -24,6 +24,8 @@ COMMANDS = {
     "mcp": "the library for other tools, over the Model Context Protocol",
     "mcp-servers": "MCP servers, whose tools the assistant may use: list, import, test, remove",
     "extract": "distil a conversation into candidates now",
+    "export": "write the library as Markdown or JSON, with its timeline",
+    "import": "take in a library, notes, rules, memories or chats, as candidates",
     "backup": "copy the database, also while it is in use",
     "restore": "put a backup in the database's place",
     "doctor": "check the database, the index, keys and servers",
@@ -32,6 +34,8 @@ COMMANDS = {
 """Each is a module here (`-` is `_` there) with `add(parser)`, which adds its arguments and sets `run`, a coroutine
 function of (core, args, output) that returns the exit code, or `run_alone`, a function of (paths, args, output) for
 what must work without a database."""
+MODULES = {"import": "importing", "export": "exporting"}
+"""Where a command's name can be no module's."""
 
 
 class WrongUsage(UserFacing):
@@ -62,7 +66,7 @@ def build(words: Sequence[str]) -> Parser:
     for name, about in COMMANDS.items():
         if name in words:
             sentence = f"{about[0].upper()}{about[1:]}."
-            import_module(f"devflow.cli.{name.replace('-', '_')}").add(
+            import_module(f"devflow.cli.{MODULES.get(name, name.replace('-', '_'))}").add(
                 commands.add_parser(name, help=about, description=sentence, parents=[_later_options()])
             )
         else:

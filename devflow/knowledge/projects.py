@@ -22,6 +22,10 @@ class Projects:
     async def list(self) -> tuple[Project, ...]:
         return await self._db.read(table.all_projects)
 
+    async def with_folder(self) -> tuple[Project, ...]:
+        """Those that can be worked in: a library from elsewhere may name projects that nobody has opened here."""
+        return await self._db.read(table.with_folder)
+
     async def get(self, id: str) -> Project:
         return await self._db.read(lambda session: table.get(session, id))
 

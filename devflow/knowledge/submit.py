@@ -19,14 +19,15 @@ def submit(
     *,
     actor: Actor,
     detail: Mapping[str, Any] | None = None,
+    operation: str | None = None,
 ) -> Done:
-    """Take in what a program proposes, within the caller's transaction.
+    """Take in what a program proposes, within the caller's transaction; as one more step of an `operation`.
 
     What repeats an entry of any status, archived included, exactly after normalising is not added again: that one gets
     a "seen again" event. Unless a human submits, secrets are taken out first, and an entry is linked to those it nearly
     repeats. `detail` goes into each event (say, `{"conversation": id}`).
     """
-    act = actor.act()
+    act = actor.act(operation)
     created: list[Entry] = []
     repeated: list[str] = []
     for given in drafts:

@@ -118,7 +118,7 @@ def to_entry(row: EntryRow, project: Project | None) -> Entry:
         published_at=row.published_at,
         archived_at=row.archived_at,
         version=tolerant.number(row.version),
-        evidence=_evidence(row.evidence),
+        evidence=read_evidence(row.evidence),
         embedding=Embedding(
             status=EmbeddingStatus(row.embedding_status),
             model=row.embedding_model,
@@ -149,7 +149,7 @@ def insert(
         reuse_count=0,
         project_id=draft.project_id,
         source_ref=draft.source_ref,
-        evidence=_evidence_value(draft.evidence),
+        evidence=evidence_value(draft.evidence),
         normal_hash=duplicate_key(draft.title, draft.content),
         created_at=unit.at,
         updated_at=unit.at,
@@ -344,14 +344,14 @@ def _text(instant: datetime | None) -> str | None:
     return None if instant is None else instant.isoformat()
 
 
-def _evidence(value: object) -> Evidence | None:
+def read_evidence(value: object) -> Evidence | None:
     if not isinstance(value, Mapping):
         return None
     ids = tolerant.texts(value.get("message_ids"))
     return Evidence(ids, tolerant.text(value.get("quote")), tolerant.text(value.get("role")))
 
 
-def _evidence_value(evidence: Evidence | None) -> dict[str, Any] | None:
+def evidence_value(evidence: Evidence | None) -> dict[str, Any] | None:
     if evidence is None:
         return None
     return {"message_ids": list(evidence.message_ids), "quote": evidence.quote, "role": evidence.role}

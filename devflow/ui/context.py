@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from devflow.sharing.service import Sharing
     from devflow.tools.mcp_clients import Invitation
     from devflow.tools.mcp_source import McpSource
+    from devflow.transfer.service import Transfer
     from devflow.wiki.registry import KnowledgeBases
     from devflow.wiki.skills import Skills
 
@@ -52,6 +53,7 @@ class Services:
     extraction: Extraction
     digests: Digests
     sharing: Sharing
+    transfer: Transfer
     sediments: Sediments
     mcp: McpSource
     invitation: Invitation

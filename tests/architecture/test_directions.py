@@ -24,7 +24,7 @@ ALLOWED = {
     "mammoth": ("devflow/digest/extracting.py",),
     "markdownify": ("devflow/digest/extracting.py",),
     "bs4": ("devflow/digest/extracting.py",),
-    "yaml": ("devflow/wiki/skill_file.py",),
+    "yaml": ("devflow/wiki/skill_file.py", "devflow/transfer/front_matter.py"),
     "keyring": ("devflow/models/keys*",),
     "platformdirs": ("devflow/app/paths.py",),
 }

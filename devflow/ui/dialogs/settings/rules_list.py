@@ -124,7 +124,7 @@ class RulesList(QWidget):
     async def _added(self) -> None:
         """Rules that ask or deny can be written down here."""
         services = self._ctx.services
-        projects = await services.projects.list()
+        projects = await services.projects.with_folder()
         tools = await services.turns.tool_names(projects[0] if projects else None)
         dialog = RuleDialog(self._ctx, tools, projects, self.window())
         if await self._ctx.dialogs.run(dialog) == QDialog.DialogCode.Accepted and dialog.rule is not None:

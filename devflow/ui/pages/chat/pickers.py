@@ -46,7 +46,7 @@ class WorkspacePicker(Picker):
         self._ctx.tasks.launch(self._read(), what="list projects", owner=self)
 
     async def _read(self) -> None:
-        self._projects = await self._ctx.services.projects.list()
+        self._projects = await self._ctx.services.projects.with_folder()
         self._rebuild()
 
     def _rebuild(self) -> None:
