@@ -60,9 +60,16 @@ def list_pages(index: PageIndex, query: str, order: str, before: Listing | None 
     pages = before.all_pages if before.all_pages == pages else pages
     if before.groups == tuple(groups):
         return Listing(progress, before.groups, pages, before.where)
-    where = _where(groups)
-    same = where == before.where and [group.key for group in groups] == [group.key for group in before.groups]
-    return Listing(progress, tuple(groups), pages, before.where if same else where)
+    where = before.where if _same_places(groups, before.groups) else _where(groups)
+    return Listing(progress, tuple(groups), pages, where)
+
+
+def _same_places(groups: Sequence[Group], before: Sequence[Group]) -> bool:
+    """Compared pair by pair: what is made anew for every page has to be collected again, and the window waits then."""
+    if [(group.key, len(group.pages)) for group in groups] != [(group.key, len(group.pages)) for group in before]:
+        return False
+    pairs = zip(groups, before, strict=True)
+    return all(a.path == b.path for new, old in pairs for a, b in zip(new.pages, old.pages, strict=True))
 
 
 def _where(groups: Sequence[Group]) -> dict[str, tuple[int, int]]:
