@@ -15,9 +15,11 @@ from devflow.store import search_fill
 from devflow.store.database import Database, Unit
 from devflow.store.migrate import open_database
 
+from . import filling_window
 from .homes import Homes
 from .options import Options
 from .report import Line, percentile
+from .stage import run
 from .texts import Words
 
 MEANWHILE_S = 10.0
@@ -35,6 +37,10 @@ def measure(homes: Homes, options: Options) -> Iterable[Line]:
         yield Line(f"opening with an outdated index, {entries:,} entries", waited, "s", "once")
         yield from asyncio.run(_meanwhile(home, entries))
         homes.drop(home)
+    home = homes.get(options.library(max(options.sizes)))
+    _outdate(home)
+    yield from run(filling_window.measure(home, max(options.sizes)))
+    homes.drop(home)
 
 
 def _outdate(home: Path) -> None:
