@@ -7,6 +7,8 @@ from pathlib import Path
 from devflow.domain.knowledge import Status, draft
 from devflow.knowledge.acts import Actor
 from devflow.store.entry_lists import Filters
+from devflow.ui.dialogs.compare_entries import CompareEntries
+from devflow.ui.dialogs.merge_entries import MergeEntries
 from devflow.ui.pages.inbox import InboxPage
 from devflow.ui.pages.knowledge import KnowledgePage
 from devflow.ui.pages.knowledge.library_side import LibrarySide
@@ -34,6 +36,7 @@ async def library_search(stage: Stage) -> None:
     page = _library(stage)
     page.pane.search.setText(stage.say("transaction", "事务"))
     await _until_read(stage, lambda: page.view.searching)
+    page.detail.why.button.setChecked(True)
     await stage.focus("librarySearch")
 
 
@@ -57,6 +60,21 @@ async def inbox(stage: Stage) -> None:
     await stage.focus("inboxList")
     await stage.settled()
     page.bar.show_undo(page.bar.words.text(), page.review.undo)
+
+
+async def inbox_compare(stage: Stage) -> None:
+    """The candidate beside the entry that it resembles."""
+    page = _inbox(stage)
+    page.compare()
+    await stage.settled(dialog=True)
+    stage.target = next(each for each in stage.app.topLevelWidgets() if isinstance(each, CompareEntries))
+
+
+async def inbox_merge(stage: Stage) -> None:
+    page = _inbox(stage)
+    page.merge()
+    await stage.settled(dialog=True)
+    stage.target = next(each for each in stage.app.topLevelWidgets() if isinstance(each, MergeEntries))
 
 
 async def inbox_rejected(stage: Stage) -> None:

@@ -3,11 +3,21 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from devflow.ui.pages.chat import ChatPage
 from devflow.ui.samples import load_samples
 from tests.shots import digest, mcp, slash
 from tests.shots.chat import always_allow, chat_approval, chat_stopped, chat_streaming
 from tests.shots.commands import chat_command, chat_command_running, chat_shell
-from tests.shots.library import editor, inbox, inbox_rejected, library, library_search, put_away
+from tests.shots.library import (
+    editor,
+    inbox,
+    inbox_compare,
+    inbox_merge,
+    inbox_rejected,
+    library,
+    library_search,
+    put_away,
+)
 from tests.shots.settings import providers, put_servers_away, tools
 from tests.shots.stage import Stage
 from tests.shots.wiki import chat_completion, chat_pages, wiki, wiki_search
@@ -41,6 +51,14 @@ async def chat_answered(stage: Stage) -> None:
     await stage.settled()
 
 
+async def chat_why(stage: Stage) -> None:
+    """Why the first source was given."""
+    page = stage.window.page("chat")
+    assert isinstance(page, ChatPage)
+    page.sources.blocks[0].reason.setChecked(True)
+    await stage.settled()
+
+
 async def inbox_empty(stage: Stage) -> None:
     await stage.show("inbox")
 
@@ -61,9 +79,12 @@ SCENES: tuple[Scene, ...] = (
     Scene("welcome-samples", welcome_with_samples),
     Scene("inbox-empty", inbox_empty),
     Scene("chat", chat_answered),
+    Scene("chat-why", chat_why),
     Scene("library", library),
     Scene("library-search", library_search),
     Scene("inbox", inbox),
+    Scene("inbox-compare", inbox_compare),
+    Scene("inbox-merge", inbox_merge),
     Scene("inbox-rejected", inbox_rejected),
     Scene("editor", editor),
     Scene("settings-empty", settings("providers", first=put_away)),

@@ -51,6 +51,7 @@ async def wiki_search(stage: Stage) -> None:
     page.wiki.pane.search.setText("wal")
     await stage.focus("pageSearch")
     await asyncio.sleep(0.3)
+    page.wiki.detail.why.button.setChecked(True)
     await stage.settled()
 
 

@@ -16,10 +16,11 @@ from devflow.ui.context import UiContext
 from devflow.ui.models.words import refusal, status_name
 from devflow.ui.widgets import Button, ComboBox, Label, NoticeStrip
 from devflow.ui.widgets.entry_form import EntryForm, Fields
+from devflow.ui.widgets.painting import elided
 
 ALL = ""
 """The choice of all texts, one below the other."""
-_WIDE = 190
+_WIDE, _ROOM = 190, 250
 
 
 class MergeEntries(QDialog):
@@ -45,9 +46,10 @@ class MergeEntries(QDialog):
         self.text_from.add(t("All, one below the other"), ALL)
         for entry in self._entries.values():
             status = status_name(t, entry.status)
-            self.stays.add(t("{title} ({status})", title=_short(entry.title), status=status), entry.id)
-            self.title_from.add(_short(entry.title), entry.id)
-            self.text_from.add(_short(entry.title), entry.id)
+            title = self._short(entry.title)
+            self.stays.add(self._short(t("{status}: {title}", status=status, title=entry.title)), entry.id)
+            self.title_from.add(title, entry.id)
+            self.text_from.add(title, entry.id)
         self.form = EntryForm(ctx)
         self.originals = QPlainTextEdit()
         self.originals.setObjectName("mergeOriginals")
@@ -217,6 +219,10 @@ class MergeEntries(QDialog):
         box.setMinimumContentsLength(12)
         return box
 
+    def _short(self, text: str) -> str:
+        """What a choice has room for."""
+        return elided(text, self._ctx.theme.font("ui"), _ROOM)
+
     def _quietly(self, box: ComboBox, data: str) -> None:
         box.blockSignals(True)
         box.select_data(data)
@@ -278,7 +284,3 @@ def stays_first(entries: Sequence[Entry]) -> list[Entry]:
     """The one that is known and used already before those that only ask to be."""
     rank = {Status.PUBLISHED: 0, Status.PENDING_REVIEW: 1, Status.CANDIDATE: 2, Status.ARCHIVED: 3}
     return sorted(entries, key=lambda entry: (rank[entry.status], -entry.reuse_count, entry.created_at))
-
-
-def _short(title: str) -> str:
-    return title if len(title) <= 60 else f"{title[:59]}…"

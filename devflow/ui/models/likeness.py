@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from devflow.domain.knowledge import Status
 from devflow.domain.messages import Translator
+from devflow.domain.text import fold
 from devflow.knowledge.contradict import Contradiction
 from devflow.knowledge.similar import Likeness
 from devflow.retrieval.contradict_words import against
@@ -21,11 +24,10 @@ def reasons(t: Translator, contradiction: Contradiction) -> tuple[str, ...]:
 
 
 def flag(t: Translator, likeness: Likeness) -> str:
-    """`May contradict “title”. Another number: …` in one line; empty where it does not."""
+    """`May contradict. Another number: …` in one line, beside the other's title; empty where it does not."""
     if likeness.contradicts is None:
         return ""
-    first = reasons(t, likeness.contradicts)[0]
-    return t("May contradict “{title}”. {reason}.", title=likeness.entry.title, reason=first)
+    return t("May contradict. {reason}.", reason=reasons(t, likeness.contradicts)[0])
 
 
 def how_alike(t: Translator, likeness: Likeness) -> str:
@@ -36,8 +38,15 @@ def how_alike(t: Translator, likeness: Likeness) -> str:
 
 def shared(t: Translator, likeness: Likeness) -> str:
     """The most telling words that both have; empty where none is known."""
-    words = readable(likeness.why)[:SHARED_TERMS]
-    return t("Both say: {words}", words=listed(t, words)) if words else ""
+    text = fold(f"{likeness.entry.title}\n{likeness.entry.content}")
+    words = dict.fromkeys(_as_written(term, text) for term in readable(likeness.why))
+    return t("Both say: {words}", words=listed(t, list(words)[:SHARED_TERMS])) if words else ""
+
+
+def _as_written(term: str, text: str) -> str:
+    """The first word of the text that begins with the term: a term may be a stem."""
+    found = re.search(rf"(?<!\w){re.escape(term)}\w*", text) if term.isascii() else None
+    return found.group() if found is not None else term
 
 
 def address(likeness: Likeness) -> str:

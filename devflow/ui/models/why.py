@@ -90,7 +90,7 @@ def _place_facts(t: Translator, places: Iterable[tuple[str, Sequence[str]]]) -> 
         "tags": t("In the tags"),
         "name": t("In the file name"),
         "path": t("In the path"),
-        "content": t("In the text"),
+        "content": t.p("why", "In the text"),
     }
     return [(names.get(field, field), ", ".join(readable(terms))) for field, terms in places]
 

@@ -40,7 +40,7 @@ async def test_a_candidate_is_merged_into_the_published_entry_by_one_key_and_und
     desk.press(Key.Key_M)
 
     await eventually(lambda: desk.said() == "Merged 2 entries into “Bounded queues and back-pressure”")
-    assert asked == [["Back-pressure (Published)", "Bounded queues (Candidate)"]]
+    assert asked == [["Published: Back-pressure", "Candidate: Bounded queues"]]
     assert await desk.status(new) is Status.ARCHIVED
     merged = await desk.core.knowledge.knowledge_get(there.id)
     assert (merged.title, merged.status, merged.tags) == (
