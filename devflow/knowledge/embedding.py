@@ -147,7 +147,7 @@ class Embeddings:
         with contextlib.suppress(TimeoutError):  # a large library is still coming in: what is there is searched
             await asyncio.wait_for(self._take_in(model), self._patience)
         strict = (await self._settings.get(GROUP)).get("order") == STRICT
-        return Meaning(self._index, vector, scale.lines(is_han(query)), strict)
+        return Meaning(self._index, scale.asked(vector, is_han=is_han(query)), strict)
 
     async def _take_in(self, model: EmbeddingModel) -> None:
         """The index takes in what is new, a part at a time: other reads come between."""

@@ -31,7 +31,7 @@ def explain(session: Session, query: str, ids: Collection[str], meaning: Meaning
     asked = [frozenset(terms) for terms in ranking.alternatives(weighed, search_lookup.size(session))]
     near: Mapping[str, float] = {}
     if meaning is not None:
-        near = meaning.index.similarities(session, meaning.vector, meaning.lines, tuple(ids))
+        near = meaning.index.similarities(session, meaning.asked, tuple(ids))
     found: dict[str, Match] = {}
     for entry in rows.get_many(session, ids):
         if any(parsed.needle.folded in fold(text) for text in (entry.title, entry.content)):

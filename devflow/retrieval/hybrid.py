@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 
 from devflow.domain.knowledge import Entry
 from devflow.retrieval import ranking
@@ -17,7 +18,8 @@ from devflow.retrieval.greetings import is_greeting
 from devflow.retrieval.hits import NOTHING, FoundIds, Hit, Match, SearchResult
 from devflow.retrieval.meaning import FLOOR, Meaning
 from devflow.retrieval.query import Query, parse
-from devflow.retrieval.ranking import Ranked, Weighed, fields_of
+from devflow.retrieval.ranking import Fields, Ranked, Weighed, fields_of
+from devflow.retrieval.relevance import Asked as AskedWords
 from devflow.retrieval.relevance import asked, is_about
 from devflow.retrieval.vectors import Near
 from devflow.store import entries as rows
@@ -28,11 +30,14 @@ from devflow.store.search_lookup import Scope
 
 DEPTH = 60
 """So many of the best by keywords, and so many of the nearest, are held against each other."""
-MEANING_WEIGHT = 0.4
+MEANING_WEIGHT = 0.3
 """What a similarity of one counts for, beside keywords that reach all they could."""
-INJECTED = 1.0
-"""A similarity that is reason enough to put an entry into a prompt that shares no word with it: of 200 greetings and
-messages about other things, 6 % of the Chinese and none of the English ones reach it in a library of 1,300."""
+INJECTED_LEAST, INJECTED_BASE, INJECTED_GROWTH = 0.6, 0.2, 0.15
+"""A similarity that is reason enough to put an entry into a prompt: the more entries there are, the nearer one of them
+comes to any message by chance. Of 200 messages about other things one in a hundred gets so far, in libraries of 10, 50,
+200 and 1,000 entries alike (docs/decisions/0030)."""
+WORDS_ARE_WORTH = 0.3
+"""So much less is enough where some of the message's words are there too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ def search_by_meaning(
         weighed = ranking.weigh(session, parsed)
         fused = _fused(session, parsed, weighed, meaning, scope, max(DEPTH, wanted))
     else:
-        similarities = meaning.index.similarities(session, meaning.vector, meaning.lines, like.ids)
+        similarities = meaning.index.similarities(session, meaning.asked, like.ids)
         fused = fuse((), 0.0, similarities, ())
     known = {found.id: found for found in fused}
     contained = frozenset(like.ids)
@@ -83,7 +88,7 @@ def search_by_meaning(
     unknown = [id for id, _ in page if id not in known]  # they contain the query, and mean something else
     known |= {
         id: Fused(id, 0.0, 0.0, similarity, False)
-        for id, similarity in meaning.index.similarities(session, meaning.vector, meaning.lines, unknown).items()
+        for id, similarity in meaning.index.similarities(session, meaning.asked, unknown).items()
     }
     hits = tuple(
         Hit(loaded[id], score, _match(parsed, weighed, loaded[id], known.get(id), id in contained))
@@ -138,14 +143,11 @@ def relevant_by_meaning(
     fused = _fused(session, parsed, weighed, meaning, scope, DEPTH)[: 4 * limit]
     loaded = {entry.id: entry for entry in rows.get_many(session, [found.id for found in fused])}
     parts, total = asked(message, weighed), search_lookup.size(session)
+    enough = max(INJECTED_LEAST, INJECTED_BASE + INJECTED_GROWTH * log(max(len(meaning.index), 1)))
     kept = [
         found
         for found in fused
-        if found.id in loaded
-        and (
-            (found.similarity is not None and found.similarity >= INJECTED)
-            or (found.by_terms and is_about(fields_of(loaded[found.id]), parts, total))
-        )
+        if found.id in loaded and _is_meant(found, enough, fields_of(loaded[found.id]), parts, total)
     ][:limit]
     scores = dict(_relative(kept, 1.0))
     return SearchResult(
@@ -155,6 +157,16 @@ def relevant_by_meaning(
         ),
         len(kept),
     )
+
+
+def _is_meant(found: Fused, enough: float, fields: Fields, parts: Sequence[AskedWords], total: int) -> bool:
+    """By its meaning alone, or by its words where its meaning is not far. `enough` is a similarity."""
+    if found.similarity is None:
+        return bool(found.by_terms) and is_about(fields, parts, total)
+    if found.similarity >= enough:
+        return True
+    is_near = found.similarity >= enough - WORDS_ARE_WORTH
+    return bool(found.by_terms) and found.near and is_about(fields, parts, total, is_near=is_near)
 
 
 def fuse(
@@ -182,7 +194,7 @@ def _fused(
 ) -> list[Fused]:
     ranked = ranking.rank(session, query, weighed, scope, depth)
     ids = [found.id for found in ranked]
-    similarities = meaning.index.similarities(session, meaning.vector, meaning.lines, ids)
+    similarities = meaning.index.similarities(session, meaning.asked, ids)
     nearest = _nearest(session, meaning, scope)
     reachable = sum(w.weight for w in weighed) * (ranking.SATURATION + 1)
     return fuse(ranked, reachable, similarities, nearest, strict=meaning.strict)
@@ -192,7 +204,7 @@ def _nearest(session: Session, meaning: Meaning, scope: Scope) -> list[Near]:
     """The nearest entries inside the scope, none below the floor."""
     wanted = DEPTH
     while True:
-        found = meaning.index.nearest(session, meaning.vector, meaning.lines, wanted, FLOOR)
+        found = meaning.index.nearest(session, meaning.asked, wanted, FLOOR)
         allowed = search_lookup.inside(session, [near.entry_id for near in found], scope)
         kept = [near for near in found if near.entry_id in allowed]
         if len(kept) >= DEPTH or len(found) < wanted:

@@ -27,6 +27,8 @@ COVERED_BY_TITLE, EVIDENCE_IN_TITLE = 0.3, 0.9
 """The share that is enough in title and tags alone; a title says with less what the entry is about."""
 UNITS = 2
 """So many words (of Han text: pairs of characters) must meet where the title says nothing."""
+HINT = 0.2
+"""That share times how much it is, where the entry's meaning is near as well; one word is enough then."""
 WINDOW = 200
 """Characters."""
 BACKGROUND = 300
@@ -60,6 +62,11 @@ class Evidence:
         in_title = self.titled >= COVERED_BY_TITLE and self.strength >= EVIDENCE_IN_TITLE
         return in_title or (self.covered * self.strength >= EVIDENCE and self.units >= UNITS)
 
+    @property
+    def hints(self) -> bool:
+        """Too little alone, but enough beside a meaning that is near."""
+        return self.covered >= COVERED and self.covered * self.strength >= HINT and self.units >= 1
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -86,9 +93,13 @@ def asked(message: str, weighed: Sequence[Weighed]) -> tuple[Asked, ...]:
     return (whole, *parts)
 
 
-def is_about(entry: Fields, parts: Sequence[Asked], total: int) -> bool:
-    """Whether the entry is about the message or one of its sentences; `total` is the library's number of entries."""
-    return any(evidence(part.text, entry, part.weighed, total).suffices for part in parts)
+def is_about(entry: Fields, parts: Sequence[Asked], total: int, *, is_near: bool = False) -> bool:
+    """Whether the entry is about the message or one of its sentences; `total` is the library's number of entries.
+
+    `is_near`: its meaning is near the message's, so that less of the words must be there.
+    """
+    found = (evidence(part.text, entry, part.weighed, total) for part in parts)
+    return any(each.suffices or (is_near and each.hints) for each in found)
 
 
 def evidence(message: str, fields: Fields, weighed: Sequence[Weighed], total: int) -> Evidence:

@@ -1,7 +1,8 @@
 """The vectors of one model in memory, and which entries' are nearest to a query's.
 
 Filled from the database, row by row as they come. What is found is held against the database in the same snapshot, so
-that a vector of a text that has changed since, or is gone, finds nothing. With numpy (extra `vectors`) a hundred
+that a vector of a text that has changed since, or is gone, finds nothing. How far apart unrelated texts are is told by
+the library itself, for nearly all of it has nothing to do with any one query. With numpy (extra `vectors`) a hundred
 thousand are compared in some 20 ms; without it the same is done in Python, ten times slower. Neither is loaded before
 the first search by meaning.
 """
@@ -15,6 +16,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import sqrt
 from typing import Any, Protocol
 
 from devflow.store import vectors as table
@@ -24,6 +26,10 @@ AT_ONCE = 5_000
 """Rows taken in by one call of `take_in`, so that the store's thread is never held for long."""
 SPARE = 0.25
 """From this share of dead rows up the matrix is packed anew."""
+PER_DEVIATION = 0.234
+"""Of similarity: one in ten of what is unrelated then reaches 0.3, the floor (`meaning.FLOOR`)."""
+BEFOREHAND = 100
+"""A library of so many parts counts as much for its scale as what was measured with the model beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +41,30 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Puts a cosine on a scale that is the same for every model and language."""
+class Unrelated:
+    """How a query's products with the vectors of texts that have nothing to do with it are spread."""
 
-    slope: float
-    offset: float
+    mean: float
+    deviation: float
 
-    def of(self, cosine: float) -> float:
-        return self.slope * cosine + self.offset
+    def with_library(self, count: int, total: float, squares: float) -> Unrelated:
+        """Of `count` products the sum and the sum of the squares, beside what was known beforehand."""
+        weight = BEFOREHAND + count
+        mean = (BEFOREHAND * self.mean + total) / weight
+        spread = max(squares - 2 * mean * total + count * mean**2, 0.0)
+        return Unrelated(mean, sqrt((BEFOREHAND * self.deviation**2 + spread) / weight))
+
+    def similarity(self, product: float) -> float:
+        """0 for what is as near as anything, 0.3 for what one in ten reaches, about 1 for what is meant."""
+        return PER_DEVIATION * (product - self.mean) / self.deviation
 
 
-Lines = tuple[Line, Line]
-"""For parts in other scripts, and for those in Han characters."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as it is compared: its vector without most of what all queries share, and what is unrelated to it."""
+
+    vector: Sequence[float]
+    unrelated: Unrelated
 
 
 class VectorIndex:
@@ -61,9 +79,9 @@ class VectorIndex:
         self._rows: _Rows | None = None
         self._entries: list[str] = []
         self._ids: list[int] = []
-        self._han = bytearray()
         self._of: dict[str, list[int]] = {}
         self._dead = 0
+        self._compared: tuple[Asked, Any, Unrelated] | None = None
 
     def __len__(self) -> int:
         return len(self._of)
@@ -93,23 +111,23 @@ class VectorIndex:
             self._of.setdefault(row.entry_id, []).append(len(self._ids))
             self._entries.append(row.entry_id)
             self._ids.append(row.id)
-            self._han.append(row.is_han)
         self._rows.add([row.vector for row in fresh])
+        self._compared = None
         self._seen = some[-1].id
         if self._dead > SPARE * len(self._ids) + 100:
             self._pack()
         return len(some) < limit
 
-    def nearest(self, session: Session, vector: Sequence[float], lines: Lines, count: int, floor: float) -> list[Near]:
+    def nearest(self, session: Session, asked: Asked, count: int, floor: float) -> list[Near]:
         """The `count` entries with the nearest parts, nearest first, none below `floor` (a similarity)."""
-        if self._rows is None or len(vector) != self._rows.dimension or not self._of:
+        if self._rows is None or len(asked.vector) != self._rows.dimension or not self._of:
             return []
-        similarities = self._rows.similarities(vector, lines, self._han)
+        products, unrelated = self._compare(self._rows, asked)
         wanted = 2 * count + 16
         while True:
             found: dict[str, tuple[float, int]] = {}
-            for place, similarity in self._rows.best(similarities, wanted):
-                if similarity < floor:
+            for place, product in self._rows.best(products, wanted):
+                if (similarity := unrelated.similarity(product)) < floor:
                     break
                 if self._entries[place]:  # else it is dead
                     found.setdefault(self._entries[place], (similarity, place))
@@ -118,21 +136,25 @@ class VectorIndex:
                 return alive[:count]
             wanted *= 8
 
-    def similarities(
-        self, session: Session, vector: Sequence[float], lines: Lines, entry_ids: Iterable[str]
-    ) -> dict[str, float]:
+    def similarities(self, session: Session, asked: Asked, entry_ids: Iterable[str]) -> dict[str, float]:
         """Of each of these entries the nearest part's; one without vectors is no key."""
-        if self._rows is None or len(vector) != self._rows.dimension:
+        if self._rows is None or len(asked.vector) != self._rows.dimension:
             return {}
-        places = {id: rows for id in entry_ids if (rows := self._of.get(id))}
-        every = [place for rows in places.values() for place in rows]
-        cosines = self._rows.some(vector, every)
-        values = {place: lines[self._han[place]].of(cosine) for place, cosine in zip(every, cosines, strict=True)}
+        products, unrelated = self._compare(self._rows, asked)
         found = {}
-        for id, rows in places.items():
-            best = max(rows, key=lambda place: values[place])
-            found[id] = (values[best], best)
+        for id in entry_ids:
+            if places := self._of.get(id):
+                best = max(places, key=lambda place: products[place])
+                found[id] = (unrelated.similarity(float(products[best])), best)
         return {near.entry_id: near.similarity for near in self._alive(session, found)}
+
+    def _compare(self, rows: _Rows, asked: Asked) -> tuple[Any, Unrelated]:
+        """The products with all rows, once for a query, and how they are spread; those of dead rows are nought."""
+        if self._compared is None or self._compared[0] is not asked:
+            products = rows.products(asked.vector)
+            spread = asked.unrelated.with_library(len(self._ids) - self._dead, *rows.sums(products))
+            self._compared = (asked, products, spread)
+        return self._compared[1:]
 
     def _alive(self, session: Session, found: dict[str, tuple[float, int]]) -> list[Near]:
         """Those whose row still stands in the database; the others are forgotten."""
@@ -163,11 +185,11 @@ class VectorIndex:
         self._rows.keep(kept)
         self._entries = [self._entries[place] for place in kept]
         self._ids = [self._ids[place] for place in kept]
-        self._han = bytearray(self._han[place] for place in kept)
         self._of = {}
         for place, id in enumerate(self._entries):
             self._of.setdefault(id, []).append(place)
         self._dead = 0
+        self._compared = None
 
 
 class _Rows(Protocol):
@@ -178,9 +200,9 @@ class _Rows(Protocol):
     def add(self, packed: Sequence[bytes]) -> None: ...
     def blank(self, places: Sequence[int]) -> None: ...
     def keep(self, places: Sequence[int]) -> None: ...
-    def similarities(self, vector: Sequence[float], lines: Lines, han: bytearray) -> Any: ...
-    def some(self, vector: Sequence[float], places: Sequence[int]) -> list[float]: ...
-    def best(self, similarities: Any, count: int) -> list[tuple[int, float]]: ...
+    def products(self, vector: Sequence[float]) -> Any: ...
+    def sums(self, products: Any) -> tuple[float, float]: ...
+    def best(self, products: Any, count: int) -> list[tuple[int, float]]: ...
 
 
 def _rows(dimension: int) -> _Rows:
@@ -228,27 +250,22 @@ class _NumpyRows:
     def keep(self, places: Sequence[int]) -> None:
         self._matrix, self._count = self._matrix[list(places)], len(places)
 
-    def similarities(self, vector: Sequence[float], lines: Lines, han: bytearray) -> Any:
-        np = self._np
-        of = np.frombuffer(bytes(han), dtype=np.uint8)
-        slopes, offsets = (
-            np.array([getattr(line, name) for line in lines], dtype=np.float32) for name in ("slope", "offset")
-        )
-        cosines = self._matrix[: self._count] @ np.asarray(vector, dtype=np.float32)
-        return cosines * slopes[of] + offsets[of]
+    def products(self, vector: Sequence[float]) -> Any:
+        return self._matrix[: self._count] @ self._np.asarray(vector, dtype=self._np.float32)
 
-    def some(self, vector: Sequence[float], places: Sequence[int]) -> list[float]:
-        wanted = self._matrix[list(places)] @ self._np.asarray(vector, dtype=self._np.float32)
-        return [float(value) for value in wanted]
+    def sums(self, products: Any) -> tuple[float, float]:
+        """Of the products, and of their squares."""
+        exact = products.astype(self._np.float64)
+        return float(exact.sum()), float(exact @ exact)
 
-    def best(self, similarities: Any, count: int) -> list[tuple[int, float]]:
+    def best(self, products: Any, count: int) -> list[tuple[int, float]]:
         np = self._np
-        if count < len(similarities):
-            places = np.argpartition(similarities, -count)[-count:]
-            places = places[np.argsort(-similarities[places], kind="stable")]
+        if count < len(products):
+            places = np.argpartition(products, -count)[-count:]
+            places = places[np.argsort(-products[places], kind="stable")]
         else:
-            places = np.argsort(-similarities, kind="stable")
-        return list(zip(places.tolist(), similarities[places].tolist(), strict=True))
+            places = np.argsort(-products, kind="stable")
+        return list(zip(places.tolist(), products[places].tolist(), strict=True))
 
 
 @dataclass(slots=True)
@@ -268,14 +285,11 @@ class _PlainRows:
     def keep(self, places: Sequence[int]) -> None:
         self._vectors = [self._vectors[place] for place in places]
 
-    def similarities(self, vector: Sequence[float], lines: Lines, han: bytearray) -> list[float]:
-        return [
-            lines[is_han].of(sum(map(operator.mul, vector, row)))
-            for row, is_han in zip(self._vectors, han, strict=True)
-        ]
+    def products(self, vector: Sequence[float]) -> list[float]:
+        return [sum(map(operator.mul, vector, row)) for row in self._vectors]
 
-    def some(self, vector: Sequence[float], places: Sequence[int]) -> list[float]:
-        return [sum(map(operator.mul, vector, self._vectors[place])) for place in places]
+    def sums(self, products: list[float]) -> tuple[float, float]:
+        return sum(products), sum(map(operator.mul, products, products))
 
-    def best(self, similarities: list[float], count: int) -> list[tuple[int, float]]:
-        return heapq.nlargest(count, enumerate(similarities), key=operator.itemgetter(1))
+    def best(self, products: list[float], count: int) -> list[tuple[int, float]]:
+        return heapq.nlargest(count, enumerate(products), key=operator.itemgetter(1))

@@ -60,7 +60,6 @@ class Stored:
     id: int
     entry_id: str
     vector: bytes
-    is_han: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ def newest(session: Session) -> int:
 def after(session: Session, model: str, id: int) -> Iterator[Stored]:
     """Rows of the model that are newer than the row `id`, oldest first."""
     query = (
-        select(EntryVectorRow.id, EntryVectorRow.entry_id, EntryVectorRow.vector, EntryVectorRow.is_han)
+        select(EntryVectorRow.id, EntryVectorRow.entry_id, EntryVectorRow.vector)
         .where(EntryVectorRow.id > id, EntryVectorRow.model == model)
         .order_by(EntryVectorRow.id)
         .execution_options(yield_per=READ_AT_ONCE)

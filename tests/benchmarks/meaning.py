@@ -22,11 +22,11 @@ from devflow.domain.events import Hub
 from devflow.domain.knowledge import Status
 from devflow.extraction.clock import SystemClock
 from devflow.knowledge import calibration
-from devflow.knowledge.calibration import Scale
+from devflow.knowledge.calibration import Scale, Side
 from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
-from devflow.retrieval.vectors import Line as Slope
+from devflow.retrieval.vectors import Unrelated
 from devflow.store import vectors
 from devflow.store.database import Database, Unit
 from devflow.store.migrate import open_database
@@ -89,8 +89,8 @@ async def _measure(home: Path, entries: int) -> list[Line]:
     settings = Settings(db)
     try:
         _fill(db)
-        line = Slope(0.3 / 0.1, 0.0)  # what one in forty random pairs reaches is the floor
-        scale = calibration.write(Scale((line, line), (line, line)))
+        side = Side((0.0,) * DIMENSION, Unrelated(0.0, DIMENSION**-0.5))  # as random vectors are spread
+        scale = calibration.write(Scale(side, side))
         await settings.save(calibration.GROUP, {Drawn().key: scale})
 
         async def is_busy() -> bool:

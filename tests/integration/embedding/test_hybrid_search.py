@@ -108,7 +108,7 @@ NEAREST = [Near("meaning", 2.0), Near("both", 1.0)]
 
 def test_words_that_cover_the_question_outweigh_a_near_meaning() -> None:
     fused = fuse(RANKED, 10.0, {"both": 1.0, "words": 0.1}, NEAREST)
-    assert [(found.id, round(found.score, 2)) for found in fused] == [("meaning", 0.8), ("words", 0.64), ("both", 0.6)]
+    assert [(found.id, round(found.score, 2)) for found in fused] == [("words", 0.63), ("meaning", 0.6), ("both", 0.5)]
 
 
 def test_where_the_words_cover_little_the_meaning_decides() -> None:

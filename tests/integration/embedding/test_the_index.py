@@ -9,13 +9,20 @@ from typing import Any
 import pytest
 
 from devflow.domain.knowledge import Entry, Status
-from devflow.retrieval.vectors import Line, VectorIndex, _NumpyRows, _PlainRows
+from devflow.retrieval import vectors as comparing
+from devflow.retrieval.vectors import PER_DEVIATION, Asked, Unrelated, VectorIndex, _NumpyRows, _PlainRows
 from devflow.store import vectors
 from devflow.store.database import Unit
 from devflow.store.vectors import Packed, Text
 from tests.support.library import Library, open_library
 
-SAME = (Line(1.0, 0.0), Line(1.0, 0.0))
+AS_IT_IS = Unrelated(0.0, PER_DEVIATION)
+"""A product of vectors is a similarity."""
+
+
+@pytest.fixture(autouse=True)
+def the_library_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "BEFOREHAND", 1e12)
 
 
 @pytest.fixture(params=["numpy", "plain"])
@@ -25,11 +32,11 @@ def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ve
     return VectorIndex()
 
 
-async def put(library: Library, entry: Entry, *parts: Sequence[float], model: str = "m", han: bool = False) -> bool:
+async def put(library: Library, entry: Entry, *parts: Sequence[float], model: str = "m") -> bool:
     text = Text(entry.id, entry.title, entry.content)
 
     def work(unit: Unit) -> bool:
-        return vectors.put(unit, text, model, [Packed(vectors.pack(part), han) for part in parts])
+        return vectors.put(unit, text, model, [Packed(vectors.pack(part), is_han=False) for part in parts])
 
     return await library.db.write(work)
 
@@ -42,7 +49,7 @@ async def near(library: Library, index: VectorIndex, vector: Sequence[float], co
     def work(session: Any) -> list[Any]:
         while not index.take_in(session, more.get("model", "m"), more.get("limit", 3)):
             pass
-        found = index.nearest(session, vector, more.get("lines", SAME), count, more.get("floor", -1.0))
+        found = index.nearest(session, Asked(vector, AS_IT_IS), count, more.get("floor", -1.0))
         return [(each.entry_id, round(each.similarity, 2)) for each in found]
 
     found: list[Any] = await library.db.read(work)
@@ -72,14 +79,35 @@ async def test_an_entry_is_as_near_as_its_nearest_part(library: Library, index: 
     assert await near(library, index, [1, 0]) == []  # another dimension is compared with nothing
 
 
-async def test_han_parts_have_a_scale_of_their_own(library: Library, index: VectorIndex) -> None:
-    english, chinese = await library.add("english", Status.PUBLISHED), await library.add("中文", Status.PUBLISHED)
-    await put(library, english, [1, 1])
-    await put(library, chinese, [2, 1], han=True)
-    lines = (Line(1.0, 0.0), Line(1.0, -0.5))
-    assert await near(library, index, [1, 0], lines=lines) == [(english.id, 0.71), (chinese.id, 0.39)]
-    found = await ask(library, lambda session: index.similarities(session, [1, 0], lines, [chinese.id, "nobody"]))
-    assert {id: round(value, 2) for id, value in found.items()} == {chinese.id: 0.39}
+async def test_single_entries_are_compared_as_all_are(library: Library, index: VectorIndex) -> None:
+    one, other = await library.add("one", Status.PUBLISHED), await library.add("other", Status.PUBLISHED)
+    await put(library, one, [1, 1], [0, 1])
+    await put(library, other, [2, 1])
+    assert await near(library, index, [1, 0]) == [(other.id, 0.89), (one.id, 0.71)]
+    asked = Asked([1, 0], AS_IT_IS)
+    found = await ask(library, lambda session: index.similarities(session, asked, [one.id, "nobody"]))
+    assert {id: round(value, 2) for id, value in found.items()} == {one.id: 0.71}
+
+
+async def test_a_large_library_tells_itself_what_is_unrelated(
+    library: Library, index: VectorIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "BEFOREHAND", 4)
+    meant = await library.add("meant", Status.PUBLISHED)
+    await put(library, meant, [1, 0])
+    asked = Asked([1, 0], Unrelated(0.0, 0.1))
+    many = [await library.add(f"entry {number}", Status.PUBLISHED) for number in range(40)]
+    for number, entry in enumerate(many):
+        await put(library, entry, [0.8, 0.6 + number % 2 * 0.1])
+
+    def work(session: Any) -> dict[str, float]:
+        while not index.take_in(session, "m"):
+            pass
+        return index.similarities(session, asked, [meant.id, *(entry.id for entry in many)])
+
+    found = await ask(library, work)
+    assert asked.unrelated.similarity(0.75) > 1.7, "what was measured beforehand would call all of them near"
+    assert max(found[entry.id] for entry in many) < 0.3 < 0.7 < found[meant.id]
 
 
 async def test_what_is_replaced_or_gone_is_found_no_more(library: Library, index: VectorIndex) -> None:
