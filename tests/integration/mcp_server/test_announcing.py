@@ -13,7 +13,7 @@ from devflow.domain.knowledge import EntryEdit, Status
 from devflow.mcp_server.room import Opening
 from tests.integration.mcp_server.conftest import Entrance
 from tests.support.library import USER, Library
-from tests.support.mcp_client import connected
+from tests.support.mcp_client import Tool, connected
 
 WITHIN_S = 2.0
 PROMPTS, RESOURCES = "notifications/prompts/list_changed", "notifications/resources/list_changed"
@@ -81,19 +81,19 @@ async def test_who_proposed_an_entry_can_be_told_that_it_was_published(home: Pat
     async with connected(home, hears=ear) as tool:
         made = await tool.proposes("Look both ways")
         uri, foreign = (f"devflow://knowledge/{id}" for id in (made["id"], others.id))
-        await tool.client.session.subscribe_resource(uri)
-        await tool.client.session.subscribe_resource(foreign)
+        await _subscribe(tool, uri)
+        await _subscribe(tool, foreign)
         await library.knowledge.knowledge_update(others.id, EntryEdit(others.version, title="Changed"), actor=USER)
         await library.knowledge.knowledge_approve(made["id"], actor=USER)
         assert await ear.next() == RESOURCES
         assert await ear.next() == f"updated {uri}"
-        await tool.client.session.unsubscribe_resource(uri)
+        await _unsubscribe(tool, uri)
         await library.knowledge.knowledge_archive(made["id"], actor=USER)
         assert await ear.next() == RESOURCES
         await library.knowledge.knowledge_approve(others.id, actor=USER)
         assert {await ear.next(), await ear.next()} == {RESOURCES, f"updated {foreign}"}
         with pytest.raises(Exception, match="There is no resource"):
-            await tool.client.session.subscribe_resource("file:///etc/passwd")
+            await _subscribe(tool, "file:///etc/passwd")
 
 
 async def test_the_newer_protocol_tells_on_the_streams_that_a_client_opens(home: Path, library: Library) -> None:
@@ -124,6 +124,17 @@ async def test_for_a_client_that_only_calls_tools_nothing_is_watched(home: Path)
         assert len(_watchers()) == 1
     await opening.close()
     assert not _watchers()
+
+
+async def _subscribe(tool: Tool, uri: str) -> None:
+    """As clients of the older protocol do; the SDK's own method warns that the newer one has it no more."""
+    request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
+    await tool.client.session.send_request(request, types.EmptyResult)
+
+
+async def _unsubscribe(tool: Tool, uri: str) -> None:
+    request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
+    await tool.client.session.send_request(request, types.EmptyResult)
 
 
 def _watchers() -> list[str]:
