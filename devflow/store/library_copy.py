@@ -173,9 +173,8 @@ def restore(unit: Unit, copy: LibraryCopy) -> tuple[str, ...]:
     taken = [entry for entry in copy.entries if entry.id not in gone]
     by_name = {name: projects.named(unit, name).id for name in sorted(_projects_of(taken))}
     _insert(unit, EntryRow, (_row(entry, by_name) for entry in taken))
-    lines = [(entry.id, event) for entry in taken for event in entry.timeline]
-    lines.sort(key=lambda line: line[1].at)  # stable: an entry's own order stays
-    _insert(unit, EntryEventRow, (_event_row(id, event, by_name) for id, event in lines))
+    lines = sorted((line for entry in taken for line in _lines(entry)), key=lambda line: line[0])
+    _insert(unit, EntryEventRow, (_event_row(id, event, by_name) for _, id, event in lines))
     known = {entry.id for entry in taken}
     _insert(
         unit,
@@ -191,6 +190,15 @@ def restore(unit: Unit, copy: LibraryCopy) -> tuple[str, ...]:
     for entry in taken:
         unit.changed(Aggregate.ENTRY, entry.id)
     return tuple(entry.id for entry in taken)
+
+
+def _lines(entry: CopiedEntry) -> Iterator[tuple[datetime, str, CopiedEvent]]:
+    """The timeline with instants to order it among others by: an entry's own order stays, also where a clock was set
+    back."""
+    latest = entry.created_at
+    for event in entry.timeline:
+        latest = max(latest, event.at)
+        yield latest, entry.id, event
 
 
 def _await_index(unit: Unit, new: Sequence[str]) -> None:
