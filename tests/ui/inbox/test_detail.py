@@ -84,12 +84,12 @@ async def test_a_similar_entry_is_shown_as_a_diff(desk: Desk) -> None:
 
 @at_the_desk
 async def test_a_contradiction_with_a_published_entry_is_named(desk: Desk) -> None:
-    published = await desk.add("Always retry", Status.PUBLISHED)
-    candidate = await desk.add("Never retry")
+    published = await desk.add("The first plan", Status.PUBLISHED)
+    candidate = await desk.add("Another thought")
     await desk.core.db.write(lambda unit: entries.link(unit, candidate.id, published.id, "conflict", 1.0))
-    await desk.arrive("Never retry")
+    await desk.arrive("Another thought")
 
-    await eventually(lambda: "May contradict “Always retry”" in desk.texts(desk.inbox.detail))
+    await eventually(lambda: "May contradict “The first plan”" in desk.texts(desk.inbox.detail))
 
 
 def _links(widget: QWidget) -> list[str]:

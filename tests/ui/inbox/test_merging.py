@@ -144,13 +144,13 @@ async def test_where_nothing_resembles_it_merging_is_not_offered_and_the_key_say
 async def test_a_contradiction_is_named_with_its_reason_compared_and_denied_and_the_denial_undone(
     desk: Desk, dialogs: ScriptedDialogs
 ) -> None:
-    there = await desk.add("Always retry", Status.PUBLISHED, content="Retry each request three times.")
-    new = await desk.add("Never retry", content="Retry no request.")
+    there = await desk.add("The first plan", Status.PUBLISHED, content="Write it down.")
+    new = await desk.add("Another thought", content="Remember each step.")
     await desk.core.db.write(lambda unit: entries.link(unit, new.id, there.id, "conflict", 1.0))
-    await judging(desk, "Never retry")
+    await judging(desk, "Another thought")
     strip = desk.find(QWidget, "contradictionStrip")
     await eventually(strip.isVisible)
-    assert "May contradict “Always retry”" in desk.texts(desk.inbox.detail)
+    assert "May contradict “The first plan”" in desk.texts(desk.inbox.detail)
     assert "Marked by hand as contradicting" in strip.accessibleName()
     await eventually(lambda: (alike := row_of(desk, new.id).alike) is not None and alike.contradicting == 1)
 
@@ -158,19 +158,29 @@ async def test_a_contradiction_is_named_with_its_reason_compared_and_denied_and_
 
     async def hands(dialog: QDialog) -> None:
         seen.extend(desk.texts(dialog))
-        for side, title in (("compareOther", "Always retry"), ("compareThis", "Never retry")):
+        for side, title in (("compareOther", "The first plan"), ("compareThis", "Another thought")):
             assert title in desk.texts(desk.find(QWidget, side, dialog))
         desk.click("dismissContradictionButton", dialog)
 
     dialogs.will(drive(desk, hands))
     desk.click("compareSimilarButton", desk.inbox)
-    await eventually(lambda: desk.said() == "“Always retry” is no contradiction")
+    await eventually(lambda: desk.said() == "“The first plan” is no contradiction")
     assert any("They may contradict each other." in text for text in seen)
     await eventually(lambda: not strip.isVisible())
     await eventually(lambda: "No contradiction found" in desk.texts(desk.inbox.detail))
 
     desk.press(Key.Key_Z, CTRL)
     await eventually(strip.isVisible)
+
+
+@at_the_desk
+async def test_a_contradiction_that_the_texts_betray_is_told_by_the_words_that_exclude_each_other(desk: Desk) -> None:
+    await desk.add("Always retry a failed request", Status.PUBLISHED, content="Always retry a failed request at once.")
+    await desk.add("Never retry a failed request", content="Never retry a failed request at once.")
+    await judging(desk, "Never retry a failed request")
+    strip = desk.find(QWidget, "contradictionStrip")
+    await eventually(strip.isVisible)
+    assert "Opposite words: “never” against “always”" in strip.accessibleName()
 
 
 @at_the_desk

@@ -181,15 +181,15 @@ async def test_used_in_leads_to_the_conversation_that_cited_it(desk: Desk) -> No
 
 @at_the_desk
 async def test_a_contradiction_is_named_and_can_be_compared(desk: Desk, dialogs: ScriptedDialogs) -> None:
-    one = await desk.add("Always retry", Status.PUBLISHED, content="Retry each request three times.")
-    two = await desk.add("Never retry", Status.PUBLISHED, content="Retry no request.")
+    one = await desk.add("The first plan", Status.PUBLISHED, content="Write it down.")
+    two = await desk.add("Another thought", Status.PUBLISHED, content="Remember each step.")
     strip = desk.find(QWidget, "conflictStrip")
-    await open_first(desk, "Never retry")
+    await open_first(desk, "Another thought")
     assert not strip.isVisible()
     await desk.core.db.write(lambda unit: _contradict(unit, one.id, two.id))
     await eventually(strip.isVisible)
     said = "\n".join(desk.texts(strip))
-    assert "May contradict “Always retry”. Chats get both, with dates." in said
+    assert "May contradict “The first plan”. Chats get both, with dates." in said
     assert "Marked by hand as contradicting" in said
 
     seen: list[str] = []
@@ -202,8 +202,8 @@ async def test_a_contradiction_is_named_and_can_be_compared(desk: Desk, dialogs:
     dialogs.will(look)
     QTest.mouseClick(desk.library.detail.conflict.link, Qt.MouseButton.LeftButton)
     await eventually(lambda: bool(seen))
-    assert "Never retry" in seen
-    assert "Always retry" in seen
+    assert "Another thought" in seen
+    assert "The first plan" in seen
     assert any("changed today" in text for text in seen)
 
 
