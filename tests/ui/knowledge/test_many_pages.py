@@ -4,9 +4,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QHoverEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QStyleOptionViewItem, QTableView
+from PySide6.QtWidgets import QApplication, QStyleOptionViewItem, QTableView
 
 from devflow.ui.models.moments import local_now
 from devflow.ui.pages.knowledge.page_rows import PageDelegate
@@ -175,3 +176,22 @@ async def test_headers_are_lower_than_pages_however_groups_fold_and_the_keys_lea
 
 def picture(pages: QTableView, row: int):  # type: ignore[no-untyped-def]
     return pages.viewport().grab(pages.visualRect(pages.model().index(row, 0))).toImage()
+
+
+@at_the_desk
+async def test_the_chosen_page_is_filled_within_the_inset_and_the_one_below_the_pointer_too(
+    desk: Desk, tmp_path: Path
+) -> None:
+    await opened(desk, tmp_path, 12)
+    hands.click("sideWiki")
+    await eventually(lambda: desk.wiki.pane.model.rowCount() == 15)
+    pages, theme = desk.wiki.pane.list, desk.desktop.window.ctx.theme
+    hands.click_row("pageList", "Subject 3")
+    chosen, other = pages.currentIndex().row(), pages.model().rowCount() - 1
+    edge, fill = QPoint(3, 24), QPoint(14, 24)
+    assert picture(pages, chosen).pixelColor(edge) == picture(pages, other).pixelColor(edge)
+    assert picture(pages, chosen).pixelColor(fill) == theme.color("selection")
+
+    place = QPointF(pages.visualRect(pages.model().index(other, 0)).center())
+    QApplication.sendEvent(pages.viewport(), QHoverEvent(QEvent.Type.HoverMove, place, place, QPointF()))
+    assert picture(pages, other).pixelColor(fill) == theme.color("surface-hover")
