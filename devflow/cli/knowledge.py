@@ -141,7 +141,7 @@ async def _similar(core: Core, args: Namespace, output: Output) -> int:
     from devflow.cli import show
 
     await core.knowledge.knowledge_get(args.id)
-    show.hits(output, await core.knowledge.knowledge_similar(args.id))
+    show.alike(output, await core.knowledge.knowledge_similar(args.id))
     return 0
 
 

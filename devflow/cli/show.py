@@ -8,8 +8,10 @@ from typing import Any
 
 from devflow.cli.output import Output, one_line
 from devflow.domain.knowledge import Entry, TimelineEvent
-from devflow.knowledge.as_json import entry_json, event_json, hit_json, stats_json
+from devflow.knowledge.as_json import entry_json, event_json, hit_json, likeness_json, stats_json
 from devflow.knowledge.queries import Stats
+from devflow.knowledge.similar import Likeness
+from devflow.retrieval.contradict_words import against
 from devflow.retrieval.hits import Hit
 from devflow.retrieval.reasons import why
 
@@ -29,6 +31,20 @@ def hits(output: Output, found: Iterable[Hit]) -> None:
         return
     for hit in found:
         output.line(f"{entry_line(hit.entry)}  ({hit.score:.2f}: {why(output.t, hit.match)})")
+
+
+def alike(output: Output, found: Iterable[Likeness]) -> None:
+    if output.json:
+        output.value([likeness_json(each) for each in found])
+        return
+    t = output.t
+    for each in found:
+        said = [f"{each.score:.2f}"]
+        if each.why:
+            said.append(t("both say: {terms}", terms=one_line(", ".join(each.why))))
+        if each.contradicts is not None:
+            said.append("; ".join(against(t, one) for one in each.contradicts.against) or t("may contradict it"))
+        output.line(f"{entry_line(each.entry)}  ({'; '.join(said)})")
 
 
 def changed(output: Output, done: tuple[Entry, ...]) -> None:

@@ -12,6 +12,8 @@ from devflow.domain.request import InjectedItem
 
 if TYPE_CHECKING:  # a server that starts quickly loads no database for a shape
     from devflow.knowledge.queries import Stats
+    from devflow.knowledge.similar import Likeness
+    from devflow.retrieval.contradict import Opposition
     from devflow.retrieval.hits import Hit
 
 
@@ -70,6 +72,17 @@ def match_json(
     }
 
 
+def likeness_json(alike: Likeness) -> dict[str, Any]:
+    """The entry's fields plus how much it resembles, by which words, and what stands against what."""
+    against = alike.contradicts
+    return {
+        **entry_json(alike.entry),
+        "score": round(alike.score, 4),
+        "why": list(alike.why),
+        "may_contradict": None if against is None else [_opposition_json(each) for each in against.against],
+    }
+
+
 def event_json(event: TimelineEvent) -> dict[str, Any]:
     """`changes` maps a field to [before, after]."""
     return {
@@ -97,6 +110,16 @@ def stats_json(stats: Stats) -> dict[str, Any]:
 
 def instant_json(instant: datetime | None) -> str | None:
     return None if instant is None else instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _opposition_json(against: Opposition) -> dict[str, Any]:
+    return {
+        "kind": against.kind,
+        "mine": against.mine,
+        "theirs": against.theirs,
+        "my_statement": against.my_statement,
+        "their_statement": against.their_statement,
+    }
 
 
 def _evidence(entry: Entry) -> dict[str, Any] | None:

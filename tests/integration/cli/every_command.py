@@ -20,6 +20,18 @@ TEMPLATE = "Explain {{what}} in two sentences."
 ZEBRA = "A zebra crossing: look both ways."
 
 
+CHAT = {
+    "uuid": "5a1b0a5e-3f1f-4a53-8d5c-6f4b3c2d1e0f",
+    "name": "About zebras",
+    "created_at": "2026-01-02T03:04:05Z",
+    "updated_at": "2026-01-02T03:04:06Z",
+    "chat_messages": [
+        {"uuid": "a", "sender": "human", "text": "What is a zebra?", "created_at": "2026-01-02T03:04:05Z"},
+        {"uuid": "b", "sender": "assistant", "text": "A striped horse.", "created_at": "2026-01-02T03:04:06Z"},
+    ],
+}
+
+
 class Recorder:
     """Runs commands and keeps the values that they print, under the command's name."""
 
@@ -200,6 +212,17 @@ def _other_tools(told: Recorder, folder: Path) -> None:
 
 
 def _the_home(told: Recorder, folder: Path) -> None:
+    told("export", str(folder / "library.zip"))
+    told("import", str(folder / "library.zip"))
+    notes = write(
+        folder / "notes", {"lock.md": "# Lock\n\nTake it first.", "zebra.md": f"# Zebra crossings\n\n{ZEBRA}"}
+    )
+    (notes / "bad.md").write_bytes(b"\xff\xfe\x00 no text")
+    told("import", "--dry-run", str(notes), code=1)
+    told("import", str(notes), code=1)
+    chats = folder / "conversations.json"
+    chats.write_text(json.dumps([CHAT]), encoding="utf-8")
+    told("import", str(chats))
     told.act("samples", "load")
     told.act("samples", "remove")
     told.act("provider", "remove", "Fake")

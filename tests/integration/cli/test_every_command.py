@@ -106,6 +106,9 @@ REFUSED = [
     ("mcp-servers remove nobody", 1),
     ("samples load --language fr", 2),
     ("backup /no/such/folder/copy.db", 1),
+    ("export /no/such/folder/library.zip", 1),
+    ("import notes --project nowhere", 1),
+    ("import", 2),
     ("restore /no/such/file", 1),
     ("doctor --mend all", 2),
 ]
