@@ -32,7 +32,7 @@ from devflow.knowledge.merge import Merged, MergeInput
 from devflow.knowledge.queries import EntryPage, Stats
 from devflow.knowledge.settings import Settings
 from devflow.knowledge.similar import Likeness, LikenessCount, count, likenesses, related
-from devflow.retrieval.entries import SCAN_CAP, search_entries
+from devflow.retrieval.entries import search_entries
 from devflow.retrieval.explain import explain
 from devflow.retrieval.hits import FoundIds, Hit, Match, SearchResult
 from devflow.retrieval.hybrid import search_by_meaning
@@ -41,6 +41,7 @@ from devflow.retrieval.similar import similar_entries
 from devflow.store import citations, entries, entry_links, entry_lists
 from devflow.store.database import Database, Session
 from devflow.store.entry_lists import ANY, Facets, Filters
+from devflow.store.search_fill import Filling, filling
 
 __all__ = [
     "ANY",
@@ -58,13 +59,15 @@ __all__ = [
 ]
 
 SEARCH_MAX = 50
+LIST_CAP = 2_000
+"""Texts that are read at once while somebody types: some fifty milliseconds. The window completes what is left."""
 
 
 class Knowledge:
     """`agent_child`: this process was started by the agent's `run_command`, so human acts are refused here.
 
-    `embeddings` make searches go by meaning too, where that is switched on. `scan_cap`: so many texts are read for a
-    search that the index cannot narrow.
+    `embeddings` make searches go by meaning too, where that is switched on. `scan_cap`: so many texts are read at
+    once for a list that searches.
     """
 
     def __init__(
@@ -73,7 +76,7 @@ class Knowledge:
         self._db = db
         self._embeddings = embeddings
         self._agent_child = agent_child
-        self.scan_cap = SCAN_CAP
+        self.scan_cap = LIST_CAP
         self._config = Configuration(settings, agent_child=agent_child)
 
     # reading -------------------------------------------------------------------------------------------------------
@@ -179,8 +182,9 @@ class Knowledge:
     async def inbox_count(self) -> int:
         return await self._db.read(entry_lists.inbox_count)
 
-    async def facets(self, filters: Filters | None = None) -> Facets:
-        return await self._db.read(lambda session: entry_lists.facets(session, filters or Filters()))
+    async def facets(self, filters: Filters | None = None, *, conflicting: frozenset[str] = frozenset()) -> Facets:
+        """`conflicting`: the entries that are known to contradict another one, to be counted too."""
+        return await self._db.read(lambda session: entry_lists.facets(session, filters or Filters(), conflicting))
 
     async def used_in(self, id: str) -> tuple[tuple[str, str], ...]:
         """(id, title) of each conversation whose answers cited the entry or one merged into it, latest first."""
@@ -195,12 +199,14 @@ class Knowledge:
 
         Orders: those of `knowledge_list`, and `relevance`.
         """
-        return (await self.knowledge_found(filters, sort=sort, query=query)).ids
+        meaning = await self._meaning(query)
+        return (await self._db.read(lambda session: browsing.order(session, filters, sort, query, meaning))).ids
 
     async def knowledge_found(
         self, filters: Filters, *, sort: str = "updated", query: str = "", whole: bool = False
     ) -> FoundIds:
-        """`knowledge_order`, and whether that is all. `whole`: go on beyond the cap on work, in short readings."""
+        """`knowledge_order` within `scan_cap`, so that it answers soon, and whether that is all. `whole`: go on beyond
+        the cap, in short readings."""
         contained = await all_containing(self._db, query, filters) if whole and query.strip() else None
         meaning = await self._meaning(query)
         cap = self.scan_cap
@@ -209,6 +215,10 @@ class Knowledge:
             return browsing.order(session, filters, sort, query, meaning, scan_cap=cap, contained=contained)
 
         return await self._db.read(work)
+
+    async def knowledge_index(self) -> Filling:
+        """How far the search index is, where it is being made anew; else it is full."""
+        return await self._db.read(filling)
 
     async def knowledge_why(self, query: str, ids: Collection[str]) -> Mapping[str, Match]:
         """Why a search for `query` finds each of these entries ("Why this?"); nothing without a query."""

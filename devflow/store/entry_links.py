@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import Select, func, or_, select, union
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from devflow.domain.knowledge import Status
@@ -52,20 +52,6 @@ def conflicts_of(session: Session, id: str) -> tuple[str, ...]:
     )
     pairs = session.execute(query.order_by(EntryLinkRow.created_at))
     return tuple(dict.fromkeys(other if one == id else one for one, other in pairs))
-
-
-def conflicted() -> Select[tuple[str]]:
-    """Ids of the entries that contradict another one, as a query; archived ones contradict nobody any more."""
-    either = [
-        select(mine)
-        .join(EntryRow, EntryRow.id == other)
-        .where(EntryLinkRow.relation == "conflict", EntryRow.status != Status.ARCHIVED.value)
-        for mine, other in (
-            (EntryLinkRow.entry_id, EntryLinkRow.other_id),
-            (EntryLinkRow.other_id, EntryLinkRow.entry_id),
-        )
-    ]
-    return select(union(*either).subquery().c[0])
 
 
 def conflicts_among(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from devflow.domain.knowledge import INBOX, LIBRARY, EmbeddingStatus, Entry, Kind, Project, Status
 from devflow.store import projects, tags
 from devflow.store.entries import get_many
-from devflow.store.entry_links import conflicted
 from devflow.store.schema import EntryRow
 
 PREFIXES = ("conv", "mcp", "wiki", "import")
@@ -31,7 +30,7 @@ ANY = "any"
 class Filters:
     """`source` is one of `SOURCES` or a whole `source_ref`; `project` is a project's id, None (no project) or `ANY`.
 
-    `embedding`: where their vectors stand. `conflicts`: only those that contradict another one.
+    `embedding`: where their vectors stand. `only`: none but these, by their ids.
     """
 
     statuses: frozenset[Status] = LIBRARY
@@ -40,7 +39,7 @@ class Filters:
     source: str | None = None
     project: str | None = ANY
     embedding: EmbeddingStatus | None = None
-    conflicts: bool = False
+    only: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +95,19 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
         found.append(EntryRow.project_id == filters.project)
     if filters.embedding is not None:
         found.append(EntryRow.embedding_status == filters.embedding.value)
-    if filters.conflicts:
-        found.append(EntryRow.id.in_(conflicted()))
+    if filters.only is not None:
+        found.append(EntryRow.id.in_(sorted(filters.only)))
     return found
 
 
-def facets(session: Session, filters: Filters) -> Facets:
+def facets(session: Session, filters: Filters, conflicting: frozenset[str] = frozenset()) -> Facets:
+    """`conflicting`: the entries that are known to contradict another one."""
     everywhere = replace(filters, statuses=frozenset(Status))
     statuses = _count(session, EntryRow.status, everywhere)
     homes = _count(session, EntryRow.project_id, replace(filters, project=ANY))
-    calm = replace(filters, embedding=None, conflicts=False)
+    calm = replace(filters, embedding=None, only=None)
     vectors = _count(session, EntryRow.embedding_status, calm)
-    disagreeing = conditions(replace(calm, conflicts=True))
+    disagreeing = conditions(replace(calm, only=conflicting))
     known = {project.id: project for project in projects.all_projects(session)}
     return Facets(
         statuses={status: statuses.get(status.value, 0) for status in Status},

@@ -13,13 +13,11 @@ from heapq import merge
 from itertools import islice
 from typing import Any, TypeVar, cast
 
-from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import Session
 
 from devflow.domain.knowledge import LIBRARY, EmbeddingStatus, Kind, Status
 from devflow.domain.text import Needle, fold
 from devflow.store import tolerant
-from devflow.store.entry_links import conflicted
 from devflow.store.entry_lists import ANY, Filters
 from devflow.store.search_index import folded_tag, quoted
 
@@ -34,7 +32,6 @@ MAX_SIGNS = 6
 MANY = 1_500
 """What so many entries may contain is looked for by walking through the entries in order."""
 READ_AT_ONCE = 400
-_CONFLICTED = str(conflicted().compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True}))
 _COLUMNS = "SELECT d.entry_id, d.reuse_count, instr(d.folded_title, ?) > 0 AS in_title FROM search_docs d WHERE 1"
 
 
@@ -42,7 +39,7 @@ _COLUMNS = "SELECT d.entry_id, d.reuse_count, instr(d.folded_title, ?) > 0 AS in
 class Scope:
     """Which entries count. `projects` lists the projects allowed, None among them for entries of no project; None alone
     allows all. `tags` must all be there. `source` is a whole `source_ref` or the word before its colon. `embedding` and
-    `conflicts` as a list's filters have them."""
+    `only` as a list's filters have them."""
 
     statuses: frozenset[Status] = LIBRARY
     kind: Kind | None = None
@@ -50,7 +47,7 @@ class Scope:
     source: str | None = None
     projects: tuple[str | None, ...] | None = None
     embedding: EmbeddingStatus | None = None
-    conflicts: bool = False
+    only: frozenset[str] | None = None
 
     @classmethod
     def of(cls, filters: Filters) -> Scope:
@@ -62,7 +59,7 @@ class Scope:
             filters.source,
             None if filters.project == ANY else (filters.project,),
             filters.embedding,
-            filters.conflicts,
+            filters.only,
         )
 
     @classmethod
@@ -324,8 +321,9 @@ def _conditions(scope: Scope) -> tuple[str, tuple[Any, ...]]:
     if scope.embedding is not None:
         found.append("d.entry_id IN (SELECT id FROM entries WHERE embedding_status = ?)")
         values.append(scope.embedding.value)
-    if scope.conflicts:
-        found.append(f"d.entry_id IN ({_CONFLICTED})")
+    if scope.only is not None:
+        found.append(f"d.entry_id IN ({_marks(tuple(scope.only))})")
+        values += sorted(scope.only)
     return "".join(f" AND {condition}" for condition in found), tuple(values)
 
 

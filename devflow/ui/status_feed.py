@@ -42,6 +42,7 @@ class StatusFeed(QObject):
         self.refresh_library()
         self.refresh_provider()
         self.refresh_embedding()
+        self._ctx.tasks.launch(self._read_index(), what="read how far the search index is", owner=self)
 
     def refresh_library(self, _ids: object = None) -> None:
         self._ctx.tasks.launch(self._count(), what="count the library", owner=self)
@@ -54,6 +55,12 @@ class StatusFeed(QObject):
 
     def refresh_embedding(self, _event: object = None) -> None:
         self._ctx.tasks.launch(self._embedding(), what="read the state of the vectors", owner=self)
+
+    async def _read_index(self) -> None:
+        """The filling may have begun before the window was there."""
+        at = await self._ctx.services.knowledge.knowledge_index()
+        if not at.is_full:
+            self._index(IndexFilled(at.done, at.total))
 
     def _index(self, event: IndexFilled) -> None:
         """Only while the search index is being made anew."""

@@ -35,8 +35,8 @@ class LibraryView:
     sort: str = "updated"
     found_sort: str = RELEVANCE
 
-    @property
-    def filters(self) -> Filters:
+    def filters(self, conflicting: frozenset[str] = frozenset()) -> Filters:
+        """`conflicting`: the entries that are known to contradict another one."""
         statuses = frozenset(Status) if self.status is None else frozenset({self.status})
         return Filters(
             statuses=statuses,
@@ -44,7 +44,7 @@ class LibraryView:
             tag=self.tag,
             source=self.source,
             embedding=_EMBEDDING.get(self.attention or ""),
-            conflicts=self.attention == CONFLICTS,
+            only=conflicting if self.attention == CONFLICTS else None,
         )
 
     @property

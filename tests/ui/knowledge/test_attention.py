@@ -28,8 +28,7 @@ async def test_entries_that_contradict_another_are_one_click_away_and_the_search
     await desk.add("Retry with pauses", Status.PUBLISHED)
     await desk.core.db.write(lambda unit: entries.link(unit, first.id, second.id, "conflict", 1.0))
     await desk.open_library()
-    await eventually(lambda: len(desk.library_titles()) == 3)
-    assert texts(desk) == ["Conflicts, 2"]
+    await eventually(lambda: texts(desk) == ["Conflicts, 2"])
 
     choose(desk, CONFLICTS)
     await eventually(lambda: sorted(desk.library_titles()) == ["Always retry", "Never retry"])
@@ -44,6 +43,21 @@ async def test_entries_that_contradict_another_are_one_click_away_and_the_search
     choose(desk, CONFLICTS)
     await eventually(lambda: len(desk.library_titles()) == 2)
     assert not group(desk).isVisible()
+
+
+@at_the_desk
+async def test_contradictions_that_only_the_texts_betray_are_found_while_the_library_is_looked_at(desk: Desk) -> None:
+    await desk.add("Always retry a failed request", Status.PUBLISHED, content="Always retry a failed request at once.")
+    await desk.add("Cooking rice takes ten minutes", Status.PUBLISHED)
+    await desk.open_library()
+    await eventually(lambda: len(desk.library_titles()) == 2)
+    await desk.add("Never retry a failed request", Status.PUBLISHED, content="Never retry a failed request at once.")
+    await eventually(lambda: texts(desk) == ["Conflicts, 2"])
+
+    choose(desk, CONFLICTS)
+    await eventually(
+        lambda: sorted(desk.library_titles()) == ["Always retry a failed request", "Never retry a failed request"]
+    )
 
 
 @at_the_desk

@@ -182,6 +182,10 @@ async def test_while_the_search_index_is_made_anew_a_search_says_so_and_takes_wh
     db, hub = desk.core.db, desk.core.hub
     await db.write(search_fill.begin)
     await db.write(lambda unit: search_fill.fill(unit, most=1))
+    desk.desktop.window._feed.refresh()
+    status = desk.find(QAbstractButton, "statusIndex")
+    await eventually(status.isVisible)
+    assert status.text() == "Search index: 1 / 4"
 
     desk.type("librarySearch", "lock")
     await eventually(lambda: desk.library_titles() == ["Lock 3"])
@@ -196,7 +200,6 @@ async def test_while_the_search_index_is_made_anew_a_search_says_so_and_takes_wh
 
     await keep_filling(db, report)
     assert told == ["Search index: 1 / 4"]
-    status = desk.find(QAbstractButton, "statusIndex")
     assert not status.isVisible(), "the status line says that no more once it is done"
     await eventually(lambda: len(desk.library_titles()) == 4)
     assert desk.library.pane.count.text() == "4 found"

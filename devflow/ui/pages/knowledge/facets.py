@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QScrollArea, QVBoxLayout, QWidget
@@ -20,13 +22,10 @@ _STATUSES = (Status.PUBLISHED, Status.PENDING_REVIEW, Status.CANDIDATE, Status.A
 
 
 class FacetPane(Pane):
-    """Says what was chosen; the page holds the state. `head` stands above it and does not scroll."""
+    """`chosen(facet, value)`: status, kind, tag, source or attention; the page holds the state. `head` stands above it
+    and does not scroll."""
 
-    status_chosen = Signal(object)
-    kind_chosen = Signal(object)
-    tag_chosen = Signal(object)
-    source_chosen = Signal(object)
-    attention_chosen = Signal(object)
+    chosen = Signal(str, object)
 
     def __init__(self, ctx: UiContext, head: QWidget, parent: QWidget | None = None) -> None:
         super().__init__("sunken", "none", parent)
@@ -39,11 +38,14 @@ class FacetPane(Pane):
         self.tags = FacetGroup(ctx, "tagFilter", t("Tags"), most=TAGS_SHOWN)
         self.sources = FacetGroup(ctx, "sourceFilter", t("Source"))
         self.attention = FacetGroup(ctx, "attentionFilter", t("Attention"))
-        self.statuses.chosen.connect(self.status_chosen)
-        self.kinds.chosen.connect(self.kind_chosen)
-        self.tags.chosen.connect(self.tag_chosen)
-        self.sources.chosen.connect(self.source_chosen)
-        self.attention.chosen.connect(self.attention_chosen)
+        for facet, group in (
+            ("status", self.statuses),
+            ("kind", self.kinds),
+            ("tag", self.tags),
+            ("source", self.sources),
+            ("attention", self.attention),
+        ):
+            group.chosen.connect(partial(self.chosen.emit, facet))
         self.tags.more_asked.connect(self._open_tags)
         page = QWidget()
         page.setProperty("role", "page")
@@ -116,4 +118,4 @@ class FacetPane(Pane):
         menu.popup(self.tags.more.mapToGlobal(self.tags.more.rect().topRight()))
 
     def _tag_picked(self, action: QAction) -> None:
-        self.tag_chosen.emit(action.data())
+        self.chosen.emit("tag", action.data())

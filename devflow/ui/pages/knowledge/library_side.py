@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from devflow.domain.errors import NotFound
-from devflow.domain.knowledge import Entry, Kind, Status
+from devflow.domain.knowledge import Entry, Status
 from devflow.knowledge.similar import Likeness
 from devflow.ui.context import UiContext
 from devflow.ui.joining import Joining
 from devflow.ui.models.completion import Completion, Search
+from devflow.ui.models.disagreements import Disagreements
 from devflow.ui.models.library_view import GROUP, RELEVANCE, LibraryView, from_settings, to_settings
 from devflow.ui.models.marks import marked_terms
 from devflow.ui.models.refresh import Refresher
@@ -60,6 +62,7 @@ class LibrarySide(QWidget):
         self.bar.button.setObjectName("libraryUndoButton")
         self._everything = 0
         self._completion = Completion(ctx, self)
+        self._disagreements = Disagreements(ctx, self)
         self._reader = Refresher(ctx.tasks, self._read, "read the library", self)
         self._keeper = Refresher(ctx.tasks, self._keep, "keep the library's view", self)
         self._minutes = QTimer(self)
@@ -128,28 +131,21 @@ class LibrarySide(QWidget):
         elif name != RELEVANCE:
             self._set(replace(self._view, sort=name))
 
-    def _status(self, status: Status | None) -> None:
-        self._set(replace(self._view, status=status))
-
-    def _kind(self, kind: Kind | None) -> None:
-        self._set(replace(self._view, kind=kind))
-
-    def _tag(self, tag: str | None) -> None:
-        self._set(replace(self._view, tag=None if tag == self._view.tag else tag))
-
-    def _source(self, source: str | None) -> None:
-        self._set(replace(self._view, source=source))
-
-    def _attention(self, which: str | None) -> None:
-        self._set(replace(self._view, attention=which))
+    def _facet(self, name: str, value: Any) -> None:
+        """A tag that is chosen once more is taken off: its menu has no other way."""
+        off = name == "tag" and value == self._view.tag
+        changed: dict[str, Any] = {name: None if off else value}
+        self._set(replace(self._view, **changed))
 
     def _reset(self) -> None:
         self._set(LibraryView(sort=self._view.sort, found_sort=self._view.found_sort))
 
     async def _read(self) -> None:
         view, knowledge = self._view, self._ctx.services.knowledge
-        found = await knowledge.knowledge_found(view.filters, sort=view.order, query=view.query)
-        facets = await knowledge.facets(view.filters)
+        conflicting = self._disagreements.ids
+        filters = view.filters(conflicting)
+        found = await knowledge.knowledge_found(filters, sort=view.order, query=view.query)
+        facets = await knowledge.facets(filters, conflicting=conflicting)
         everything = sum(facets.statuses.values()) or (await knowledge.knowledge_stats()).total
         if view != self._view:
             return  # asked again already
@@ -162,7 +158,7 @@ class LibrarySide(QWidget):
 
     @property
     def _search(self) -> Search:
-        return self._view.filters, self._view.order, self._view.query
+        return self._view.filters(self._disagreements.ids), self._view.order, self._view.query
 
     def _completed(self, search: Search, ids: tuple[str, ...]) -> None:
         if search == self._search:
@@ -330,8 +326,13 @@ class LibrarySide(QWidget):
         self.pane.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.pane.search.selectAll()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._disagreements.stop()
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._disagreements.start()
         missed, self._missed = self._missed, frozenset()
         self._changed(missed)
 
@@ -362,11 +363,7 @@ class LibrarySide(QWidget):
         row.addWidget(self.splitter)
 
     def _connect(self) -> None:
-        self.facets.status_chosen.connect(self._status)
-        self.facets.kind_chosen.connect(self._kind)
-        self.facets.tag_chosen.connect(self._tag)
-        self.facets.source_chosen.connect(self._source)
-        self.facets.attention_chosen.connect(self._attention)
+        self.facets.chosen.connect(self._facet)
         self.pane.query_changed.connect(self._query)
         self.pane.sort_chosen.connect(self._sort)
         self.pane.new_asked.connect(self.new)
@@ -385,6 +382,7 @@ class LibrarySide(QWidget):
         self.review.decided.connect(self._decided)
         self._completion.completed.connect(self._completed)
         self._completion.stale.connect(self._reader.ask)
+        self._disagreements.changed.connect(self._reader.ask)
         self._ctx.events.entries_changed.connect(self._changed)
 
     def _opened(self, _index: QModelIndex) -> None:
