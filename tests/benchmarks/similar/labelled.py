@@ -1,7 +1,8 @@
 """The labelled set: groups of entries about one matter, in Chinese and in English, written for this measurement.
 
 A group has a `base`, a `near` one that says the same in another manner, a `contrary` one that denies it in another, and
-a `related` one: the same subject and tool, another fact. Half of the groups are for tuning (`dev`), half are held out.
+a `related` one: the same subject and tool, another fact. The measures were tuned on the `dev` groups; the `held-out`
+ones were written when that was done, and only counted.
 """
 
 from __future__ import annotations
