@@ -7,7 +7,9 @@ entries, and those about nothing in the library, were written for this.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,8 +27,23 @@ ASKED = 34
 """Questions of each set, whose documents are in the library too."""
 
 
-def measure(sets: Mapping[str, BenchmarkSet]) -> None:
-    """Print the shares beside their bars, and what the sets' own questions get."""
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A library's documents, and messages with the ids of those that answer them. `asked`: questions of each set."""
+
+    documents: Sequence[Document]
+    related: Sequence[tuple[str, frozenset[str]]]
+    unrelated: Sequence[str]
+    asked: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
+
+    @property
+    def messages(self) -> Iterator[str]:
+        yield from self.unrelated
+        for message, _ in chain(self.related, *self.asked.values()):
+            yield message
+
+
+def mixed(sets: Mapping[str, BenchmarkSet]) -> Mixed:
     chance = random.Random(5)
     asked = {
         name: chance.sample(data.questions, min(ASKED, len(data.questions))) for name, data in sorted(sets.items())
@@ -36,18 +53,35 @@ def measure(sets: Mapping[str, BenchmarkSet]) -> None:
     for place, name in enumerate(asked):
         room = (ENTRIES - len(documents)) // (len(asked) - place)
         documents += _some(sets[name], {id for question in asked[name] for id in question.relevant}, room, chance)
+    return Mixed(
+        documents,
+        [(message, frozenset({subject.title})) for subject in SUBJECTS for message in subject.messages],
+        UNRELATED,
+        {
+            name: [(q.text, frozenset(f"{name}:{document}" for document in q.relevant)) for q in questions]
+            for name, questions in asked.items()
+        },
+    )
+
+
+def measure(sets: Mapping[str, BenchmarkSet]) -> None:
+    """Print the shares beside their bars, and what the sets' own questions get, by keywords alone."""
+    mixture = mixed(sets)
     with TemporaryDirectory() as home, library(Path(home)) as database:
-        ids = load(database, documents)
-        print(f"\ninjection, in a mixed library of {len(ids):,}")
-        related = [(message, {subject.title}) for subject in SUBJECTS for message in subject.messages]
-        right = [_is_right(database, ids, message, wanted) for message, wanted in related]
-        _report("the right entry for a message about it", right, RIGHT_BAR, at_least=True)
-        _report("anything for small talk and other subjects", _fired(database), UNRELATED_BAR, at_least=False)
-        for name, questions in asked.items():
-            own = [
-                _is_right(database, ids, q.text, {f"{name}:{document}" for document in q.relevant}) for q in questions
-            ]
-            _report(f"the right document for a question of {name}", own, None, at_least=True)
+        ids = load(database, mixture.documents)
+        report(mixture, len(ids), {message: _injected(database, ids, message) for message in mixture.messages})
+
+
+def report(mixture: Mixed, size: int, injected: Mapping[str, Collection[str]]) -> None:
+    """`injected`: for each message the ids of the documents it gets."""
+    print(f"\ninjection, in a mixed library of {size:,}")
+    right = [bool(wanted & set(injected[message])) for message, wanted in mixture.related]
+    _report("the right entry for a message about it", right, RIGHT_BAR, at_least=True)
+    fired = [bool(injected[message]) for message in mixture.unrelated]
+    _report("anything for small talk and other subjects", fired, UNRELATED_BAR, at_least=False)
+    for name, questions in mixture.asked.items():
+        own = [bool(wanted & set(injected[message])) for message, wanted in questions]
+        _report(f"the right document for a question of {name}", own, None, at_least=True)
 
 
 def _some(data: BenchmarkSet, wanted: set[str], room: int, chance: random.Random) -> list[Document]:
@@ -58,17 +92,9 @@ def _some(data: BenchmarkSet, wanted: set[str], room: int, chance: random.Random
     return [*first, *chance.sample(others, min(max(room - len(first), 0), len(others)))]
 
 
-def _fired(database: Database) -> list[bool]:
-    return [bool(_injected(database, message)) for message in UNRELATED]
-
-
-def _is_right(database: Database, ids: Mapping[str, str], message: str, wanted: set[str]) -> bool:
-    return any(ids[id] in wanted for id in _injected(database, message))
-
-
-def _injected(database: Database, message: str) -> list[str]:
+def _injected(database: Database, ids: Mapping[str, str], message: str) -> list[str]:
     found = database.run_read(lambda session: relevant_entries(session, message, project_id=None))
-    return [hit.entry.id for hit in found]
+    return [ids[hit.entry.id] for hit in found]
 
 
 def _report(what: str, outcomes: Iterable[bool], bar: float | None, *, at_least: bool) -> None:

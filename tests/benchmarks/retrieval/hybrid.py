@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
@@ -26,10 +27,12 @@ from devflow.knowledge.acts import Actor
 from devflow.models.registry import BUILTIN
 from devflow.providers import embedded
 from devflow.retrieval.entries import search_entries
+from devflow.retrieval.hybrid import relevant_by_meaning
 from devflow.retrieval.meaning import Meaning
 from devflow.store import entries, search_fill
 from tests.benchmarks.report import machine, percentile
 
+from . import floor
 from .kept import KeptVectors
 from .library import load
 from .quality import DEPTH
@@ -70,7 +73,9 @@ def main() -> int:
             data = part_of(read_set(options.data / name), options.questions, options.documents)
             outcomes[name] = asyncio.run(_measure(keep / f"{name}-{len(data.documents)}", data, kept))
             print("\n".join(outcomes[name].lines), flush=True)
-    _beside_bars(outcomes)
+        _beside_bars(outcomes)
+        if options.floor:
+            asyncio.run(_floor(keep, options.data, kept))
     return 0
 
 
@@ -81,6 +86,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--questions", type=int, help="so many questions a set, drawn at random")
     parser.add_argument("--documents", type=int, help="so many documents a set, those asked for among them")
     parser.add_argument("--keep", type=Path, help="keep the libraries and their vectors here")
+    parser.add_argument("--floor", action="store_true", help="also measure the floor of injection")
     return parser.parse_args()
 
 
@@ -116,6 +122,22 @@ async def _measure(folder: Path, data: BenchmarkSet, kept: KeptVectors) -> Outco
             spent.append(1000 * (time.perf_counter() - started))
             runs["hybrid"][question.id] = [ids[hit.entry.id] for hit in both]
     return _outcome(data, runs, percentile(spent, 0.95))
+
+
+async def _floor(keep: Path, data: Path, kept: KeptVectors) -> None:
+    """What is put into prompts by words and meaning, in a mixed library."""
+    mixture = floor.mixed({name: read_set(data / name) for name in (*SIX, *CROSS_LINGUAL)})
+    injected: dict[str, list[str]] = {}
+    async with opened(app_paths(keep / f"mixed-{len(mixture.documents)}")) as core:
+        ids = await _filled(core, BenchmarkSet("mixed", tuple(mixture.documents), ()), kept)
+        size = (await core.knowledge.knowledge_stats()).total
+        for message in mixture.messages:
+            meaning = await core.embeddings.meaning(message)
+            if meaning is None:
+                raise SystemExit(f"injection: {core.embeddings.unheard}")
+            asked = partial(relevant_by_meaning, message=message, meaning=meaning, project_id=None)
+            injected[message] = [ids[hit.entry.id] for hit in await core.db.read(asked)]
+    floor.report(mixture, size, injected)
 
 
 async def _filled(core: Core, data: BenchmarkSet, kept: KeptVectors) -> dict[str, str]:
