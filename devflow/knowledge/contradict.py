@@ -6,7 +6,7 @@ a dismissal says that a pair does not contradict, for as long as neither text ch
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,6 +15,7 @@ from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, Done, require_human
 from devflow.knowledge.undo import DISMISSED
 from devflow.retrieval.contradict import Opposition, oppositions
+from devflow.retrieval.contradict_statements import statements
 from devflow.store import dismissals, entries, entry_links
 from devflow.store.database import Session, Unit
 
@@ -33,9 +34,13 @@ class Contradiction:
 
 def among(session: Session, ids: Collection[str]) -> tuple[Contradiction, ...]:
     """The pairs of these entries that may contradict each other, in the order of `ids`."""
-    marked, dismissed = entry_links.conflicts_among(session, ids), dismissals.among(session, ids)
-    found = (between(one, other, marked, dismissed) for one, other in combinations(entries.get_many(session, ids), 2))
-    return tuple(each for each in found if each is not None)
+    read = [(entry.id, statements(entry.title, entry.content)) for entry in entries.get_many(session, ids)]
+    told = {
+        (one, other): against
+        for (one, mine), (other, its) in combinations(read, 2)
+        if (against := oppositions(mine, its))
+    }
+    return _judged(session, tuple(combinations((id for id, _ in read), 2)), told)
 
 
 def pairs(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:
@@ -45,10 +50,15 @@ def pairs(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:
 
 def of(session: Session, entry: Entry, others: Collection[Entry]) -> tuple[Contradiction, ...]:
     """Which of the others may contradict the entry."""
-    ids = (entry.id, *(other.id for other in others))
-    marked, dismissed = entry_links.conflicts_among(session, ids), dismissals.among(session, ids)
-    found = (between(entry, other, marked, dismissed) for other in others)
-    return tuple(each for each in found if each is not None)
+    if not others:
+        return ()
+    mine = statements(entry.title, entry.content)
+    told = {
+        (entry.id, other.id): against
+        for other in others
+        if (against := oppositions(mine, statements(other.title, other.content)))
+    }
+    return _judged(session, tuple((entry.id, other.id) for other in others), told)
 
 
 def dismiss(unit: Unit, id: str, other_id: str, *, actor: Actor, agent_child: bool = False) -> Done:
@@ -61,11 +71,17 @@ def dismiss(unit: Unit, id: str, other_id: str, *, actor: Actor, agent_child: bo
     return Done(act.operation, (entries.get(unit.session, id),))
 
 
-def between(
-    one: Entry, other: Entry, marked: Collection[frozenset[str]], dismissed: Collection[frozenset[str]] = ()
-) -> Contradiction | None:
-    pair = frozenset((one.id, other.id))
-    if pair in dismissed:
-        return None
-    against = oppositions((one.title, one.content), (other.title, other.content))
-    return Contradiction(one.id, other.id, against) if against or pair in marked else None
+def _judged(
+    session: Session, asked: Sequence[tuple[str, str]], told: Mapping[tuple[str, str], tuple[Opposition, ...]]
+) -> tuple[Contradiction, ...]:
+    """What the texts tell and what somebody marked, without what somebody dismissed."""
+    ids = frozenset(id for pair in asked for id in pair)
+    marked = entry_links.conflicts_among(session, ids)
+    if not told and not marked:
+        return ()
+    dismissed = dismissals.among(session, ids)
+    return tuple(
+        Contradiction(*pair, told.get(pair, ()))
+        for pair in asked
+        if (pair in told or frozenset(pair) in marked) and frozenset(pair) not in dismissed
+    )

@@ -25,7 +25,7 @@ from devflow.retrieval.contradict_lists import (
     OPPOSITES,
     ORDERS,
 )
-from devflow.retrieval.contradict_statements import Clause, Quantity, Statements, is_denied, statements, weight
+from devflow.retrieval.contradict_statements import Clause, Statements, is_denied, weight
 
 Kind = Literal["number", "negation", "opposite", "choice"]
 
@@ -47,6 +47,7 @@ CHOICE_MAX = 24
 """Characters that a choice may have."""
 
 _NEIGHBOURS = re.compile(rf"(?=(?<![\w-])([a-z][\w-]+) ([a-z][\w-]+)|([{HAN}]{{2}}) ?([{HAN}]{{2}}))")
+_PAIRS = (*((pair, False) for pair in OPPOSITES), *((pair, True) for pair in ORDERS))
 _TIES = frozenset("在为到以由按从的是")
 _UNITS = re.compile(rf"[A-Za-z_][\w.+#/-]*|\d+(?:\.\d+)*|[{HAN}]|\S")
 
@@ -66,24 +67,46 @@ class Opposition:
     their_statement: str = ""
 
 
-def oppositions(mine: tuple[str, str], theirs: tuple[str, str]) -> tuple[Opposition, ...]:
-    """How two texts (title, content) may contradict each other, the plainest first, one of a kind; empty where they
-    do not."""
-    one, other = statements(*mine), statements(*theirs)
-    ways = (_numbers, _opposites, _orders, _choices, _denials)
-    found = (next(way(one, other), None) for way in ways)
+def oppositions(one: Statements, other: Statements) -> tuple[Opposition, ...]:
+    """How two texts may contradict each other, the plainest first, one of a kind; empty where they do not."""
+    pair = _Pair(one, other)
+    found = (next(way(pair), None) for way in (_numbers, _opposites, _orders, _choices, _denials))
     return tuple(each for each in found if each is not None)
+
+
+class _Pair:
+    """Two texts, and which of their clauses stand in sentences about one thing."""
+
+    def __init__(self, one: Statements, other: Statements) -> None:
+        self.one, self.other = one, other
+        self.all = tuple(product(one.clauses, other.clauses))
+        ours, theirs = _sentences(one), _sentences(other)
+        self._near = {
+            (i, j)
+            for (i, (mine, weight_of_mine)), (j, (its, weight_of_its)) in product(ours.items(), theirs.items())
+            if (common := weight(mine & its)) >= SAME_LEAST
+            and common >= SAME_SHARE * min(weight_of_mine, weight_of_its)
+        }
+
+    def near(self, a: Clause, b: Clause) -> bool:
+        return (a.sentence, b.sentence) in self._near
+
+
+def _sentences(text: Statements) -> dict[int, tuple[frozenset[str], float]]:
+    terms = {clause.sentence: clause.terms for clause in text.clauses}
+    return {number: (each, weight(each)) for number, each in terms.items()}
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
 
 
-def _numbers(one: Statements, other: Statements) -> Iterator[Opposition]:
+def _numbers(pair: _Pair) -> Iterator[Opposition]:
     """The same kind of quantity in clauses about one thing, and neither text has the other's number."""
-    if _other_subject(one, other):
+    one, other = pair.one, pair.other
+    if not (any(map(_holds, one.clauses)) and any(map(_holds, other.clauses))) or _other_subject(one, other):
         return
     ours, theirs = _by_scale(one), _by_scale(other)
-    for a, b in product(one.clauses, other.clauses):
+    for a, b in pair.all:
         if not (_holds(a) and _holds(b)) or not _says_one_thing(a, b):
             continue
         for mine, its in product(a.quantities, b.quantities):
@@ -135,15 +158,16 @@ def _named(text: Statements) -> dict[str, set[str]]:
 # Words that exclude each other ----------------------------------------------------------------------------------------
 
 
-def _opposites(one: Statements, other: Statements) -> Iterator[Opposition]:
-    for (first, second), ordered in (*((pair, False) for pair in OPPOSITES), *((pair, True) for pair in ORDERS)):
+def _opposites(pair: _Pair) -> Iterator[Opposition]:
+    one, other = pair.one, pair.other
+    for (first, second), ordered in _PAIRS:
         for mine, its in ((first, second), (second, first)):
             if not (_has(one.lowered, mine) and _has(other.lowered, its)):
                 continue
             apart = not (_affirms(one, its) or _affirms(other, mine))
-            for a, b in product(one.clauses, other.clauses):
+            for a, b in pair.all:
                 titles = a.sentence == b.sentence == 0
-                if not (apart or titles) or not _against(a, mine, b, its) or not _about_one_thing(a, b):
+                if not (apart or titles) or not _against(a, mine, b, its) or not pair.near(a, b):
                     continue
                 if not ordered or _same_order(a.text.lower(), mine, b.text.lower(), its):
                     yield _opposition("opposite", mine, its, a, b)
@@ -177,12 +201,13 @@ def _same_order(one: str, mine: str, other: str, its: str) -> bool:
     return len(before & first) + len(after & second) > len(before & second) + len(after & first)
 
 
-def _orders(one: Statements, other: Statements) -> Iterator[Opposition]:
+def _orders(pair: _Pair) -> Iterator[Opposition]:
     """What one puts first is not what the other puts first, and both speak of both."""
-    for a, b in product(one.clauses, other.clauses):
-        for mine, its in product(_firsts(a), _firsts(b)):
-            if mine not in its and its not in mine and mine in other.lowered and its in one.lowered:
-                yield _opposition("opposite", mine, its, a, b)
+    ours = [(clause, first) for clause in pair.one.clauses for first in _firsts(clause)]
+    theirs = [(clause, first) for clause in pair.other.clauses for first in _firsts(clause)]
+    for (a, mine), (b, its) in product(ours, theirs):
+        if mine not in its and its not in mine and mine in pair.other.lowered and its in pair.one.lowered:
+            yield _opposition("opposite", mine, its, a, b)
 
 
 def _firsts(clause: Clause) -> list[str]:
@@ -193,11 +218,12 @@ def _firsts(clause: Clause) -> list[str]:
 # Another thing in the same place --------------------------------------------------------------------------------------
 
 
-def _choices(one: Statements, other: Statements) -> Iterator[Opposition]:
+def _choices(pair: _Pair) -> Iterator[Opposition]:
     """Other things behind the same words: in titles that are the same for the rest, or where one denies the other's."""
-    for a, b in product(one.clauses, other.clauses):
+    one, other = pair.one, pair.other
+    for a, b in pair.all:
         titles = a.sentence == b.sentence == 0
-        if a.supposes or b.supposes or not (titles or _about_one_thing(a, b)):
+        if a.supposes or b.supposes or not (titles or pair.near(a, b)):
             continue
         for mine, its, alone in _replaced(a.text, b.text):
             rejected = _denies(one, its) or _denies(other, mine)
@@ -247,13 +273,14 @@ def _denies(text: Statements, words: str) -> bool:
 # Denials --------------------------------------------------------------------------------------------------------------
 
 
-def _denials(one: Statements, other: Statements) -> Iterator[Opposition]:
-    for a, b in product(one.clauses, other.clauses):
-        if weight(a.denied & b.denied) >= AGREED:
+def _denials(pair: _Pair) -> Iterator[Opposition]:
+    one, other = pair.one, pair.other
+    for a, b in pair.all:
+        if not (a.denied or b.denied) or weight(a.denied & b.denied) >= AGREED:
             continue
         if _denied_by(a, b, one, other) or _denied_by(b, a, other, one):
             yield _opposition("negation", a.text, b.text, a, b)
-        elif weight(a.denied & b.affirmed) and weight(b.denied & a.affirmed) and _about_one_thing(a, b):
+        elif weight(a.denied & b.affirmed) and weight(b.denied & a.affirmed) and pair.near(a, b):
             yield _opposition("choice", a.text, b.text, a, b)
 
 
@@ -277,19 +304,11 @@ def _denied_by(a: Clause, b: Clause, one: Statements, other: Statements) -> bool
 
 
 def _says_one_thing(a: Clause, b: Clause) -> bool:
-    """As `_about_one_thing`, of the clauses themselves."""
+    """As two sentences do, of the clauses themselves."""
     ours, theirs = a.affirmed | a.denied, b.affirmed | b.denied
     common = weight(ours & theirs)
     return common >= SAME_LEAST and common >= SAID_SHARE * min(weight(ours), weight(theirs))
 
 
-def _about_one_thing(a: Clause, b: Clause) -> bool:
-    common = weight(a.terms & b.terms)
-    return common >= SAME_LEAST and common >= SAME_SHARE * min(weight(a.terms), weight(b.terms))
-
-
 def _opposition(kind: Kind, mine: str, its: str, a: Clause, b: Clause) -> Opposition:
     return Opposition(kind, mine[:SHOWN], its[:SHOWN], a.text[:SHOWN], b.text[:SHOWN])
-
-
-__all__ = ["Kind", "Opposition", "Quantity", "oppositions"]

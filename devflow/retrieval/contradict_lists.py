@@ -7,7 +7,8 @@ import re
 _APART = re.compile(r"\s*/\s*")
 
 DENIES_WHAT_FOLLOWS = re.compile(
-    r"(?<!-)\b(?:(?:do|does|did|must|should|may|can|could|will|would|need)(?: not|n't)|cannot|won't|never|no longer|no|not|"
+    r"(?<!-)\b(?:(?:do|does|did|must|should|may|can|could|will|would|need)(?: not|n't)|cannot|won't|never|no longer|"
+    r"no|not|"
     r"nobody|nothing|none|neither|nor|avoid|avoids|stop|instead of|rather than|"
     r"forbid|forbids|prohibit|prohibits|disallow|disallows|reject|rejects|refuse|refuses|ban|bans)\b(?!-)"
     r"|不(?!同|一致|足|清|稳|变|错|过|仅|但|断|管|论|到|久|一样|一定|对称|是很)"
@@ -35,7 +36,8 @@ SUPPOSES = re.compile(
 SUPPOSED_FROM = re.compile(r"\b(?:without|unless|or|so that)\b")
 """What stands behind one of these in a clause is not stated."""
 FORMERLY = re.compile(
-    r"\b(?:was|were|formerly|previously|used to|no longer|too few|too many|not enough|until now)\b|不够|原来|以前|曾|旧的|过去"
+    r"\b(?:was|were|formerly|previously|used to|no longer|too few|too many|not enough|until now)\b"
+    r"|不够|原来|以前|曾|旧的|过去"
 )
 """Numbers in such a clause are not what holds now."""
 

@@ -8,7 +8,6 @@ little. Titles count once more. Its scale is absolute, and stays the same as the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +16,7 @@ from devflow.domain.text.scripts import CJK, HAN
 from devflow.domain.text.stopwords import STOP_WORDS, function_characters
 from devflow.retrieval.query import FUNCTION_WEIGHT, stem
 
-READ = 4_000
+READ = 3_000
 """So many characters of a text are compared."""
 NEAR = 0.45
 """From here up two texts say nearly the same, or the contrary (decision 33)."""
@@ -29,27 +28,25 @@ TITLE_SHARE = 0.15
 PAIR_WEIGHT, CHARACTER_WEIGHT = 0.7, 0.5
 """Of a pair of Han characters, and of a character: a word of two has both its characters and itself."""
 HAN_SCALE = 0.18
-"""A reworded Chinese text keeps less of its pairs than a reworded English one of its words: so much its scale is lifted."""
+"""A reworded Chinese text keeps less of its pairs than a reworded English one of its words: so the scale is lifted."""
 NAME_WEIGHT, SHORT_WEIGHT = 1.2, 0.8
 LONG, SHORT = 8, 3
-KNOWN = 20_000
-"""So many words are remembered with their stems and weights."""
+KNOWN = 50_000
+"""So many terms are remembered with their weights."""
 
+_BEFORE_HAN = "\u2e7f"
 _CJK, _HAN = re.compile(f"[{CJK}]"), re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a text is compared by: term to weight, of the title alone and of the whole."""
+    """What a text is compared by: term to weight, of the title alone and of the whole. `han` is the share of what is
+    written in Han characters."""
 
     title: dict[str, float]
     all: dict[str, float]
-
-    @property
-    def han(self) -> float:
-        """The share of what is written in Han characters."""
-        han = sum(weight for term, weight in self.all.items() if _CJK.match(term))
-        return han / max(sum(self.all.values()), 1e-9)
+    weight: float
+    han: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,48 +59,49 @@ class Shared:
 
 def words_of(title: str, content: str) -> Words:
     in_title = _weights(title)
-    return Words(in_title, in_title | _weights(content[:READ]))
+    both = in_title | _weights(content[:READ])
+    weight = sum(both.values())
+    han = sum(each for term, each in both.items() if term[0] > _BEFORE_HAN)
+    return Words(in_title, both, weight, han / max(weight, 1e-9))
 
 
 def likeness(one: Words, other: Words) -> Shared:
     common = one.all.keys() & other.all.keys()
     if not common:
         return Shared(0.0, ())
-    score = _share(one.all, other.all, common, SHORTER)
+    both = sum(map(one.all.__getitem__, common))
+    low, high = sorted((one.weight, other.weight))
+    score: float = both / (low**SHORTER * high ** (1 - SHORTER))
     if one.title and other.title:
-        titled = _share(one.title, other.title, one.title.keys() & other.title.keys(), 1.0)
-        score = (1 - TITLE_SHARE) * score + TITLE_SHARE * titled
+        titled = sum(map(one.title.__getitem__, one.title.keys() & other.title.keys()))
+        least = min(sum(one.title.values()), sum(other.title.values()))
+        score = (1 - TITLE_SHARE) * score + TITLE_SHARE * titled / least
     score = min(score, 1.0) ** (1 - HAN_SCALE * min(one.han, other.han))
+    if score < LEAST:
+        return Shared(score, ())
     shown = [term for term in common if len(term) > 1]
     return Shared(score, tuple(sorted(shown, key=lambda term: (-one.all[term], -len(term), term))))
 
 
-def _share(one: dict[str, float], other: dict[str, float], common: Iterable[str], shorter: float) -> float:
-    both = sum(one[term] for term in common)
-    low, high = sorted((sum(one.values()), sum(other.values())))
-    return both / float(low**shorter * high ** (1 - shorter))
-
-
 def _weights(text: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for term in terms(text):
-        if _CJK.match(term):
-            if len(term) > 1:
-                found[term] = PAIR_WEIGHT * FUNCTION_WEIGHT ** function_characters(term)
-        elif term not in STOP_WORDS:
-            root = _stem(term)
-            found[root] = _weight(root)
-    for char in _HAN.findall(text):
-        if not function_characters(char):
-            found[char] = CHARACTER_WEIGHT
+    found = {root: weight for root, weight in map(_weighed, terms(text)) if weight}
+    found |= dict.fromkeys(filter(_is_telling, _HAN.findall(text)), CHARACTER_WEIGHT)
     return found
 
 
 @lru_cache(KNOWN)
-def _weight(word: str) -> float:
-    if len(word) >= LONG or any(char.isdigit() for char in word):
-        return NAME_WEIGHT
-    return SHORT_WEIGHT if len(word) <= SHORT else 1.0
+def _weighed(term: str) -> tuple[str, float]:
+    """A term as it is compared, and its weight: 0 for one that says nothing."""
+    if _CJK.match(term):
+        return term, PAIR_WEIGHT * FUNCTION_WEIGHT ** function_characters(term) if len(term) > 1 else 0.0
+    if term in STOP_WORDS:
+        return term, 0.0
+    root = stem(term)
+    if len(root) >= LONG or any(char.isdigit() for char in root):
+        return root, NAME_WEIGHT
+    return root, SHORT_WEIGHT if len(root) <= SHORT else 1.0
 
 
-_stem = lru_cache(KNOWN)(stem)
+@lru_cache(KNOWN)
+def _is_telling(char: str) -> bool:
+    return function_characters(char) == 0

@@ -18,7 +18,7 @@ from devflow.store.search_lookup import Scope
 
 __all__ = ["LEAST", "NEAR", "similar_entries"]
 
-COMPARED = 24
+COMPARED = 20
 """So many candidates are read."""
 QUERY_MAX = 2_000
 """The terms of so many characters may find candidates."""
