@@ -93,11 +93,16 @@ def redacted(pieces: Sequence[Piece], kind: str | None, report: Report) -> tuple
     return tuple(made)
 
 
-def judge(session: Session, read: Read, made: Sequence[tuple[Piece, EntryDraft]], *, may_restore: bool) -> Preview:
+def restoring(session: Session, read: Read) -> Preview | None:
+    """The library that was read as it would come back; None where the one here is not empty."""
+    if read.library is None or not library_copy.is_empty(session):
+        return None
+    gone = library_copy.present(session, [entry.id for entry in read.library.entries])
+    return Preview(read, (), (), restored=len(read.library.entries) - len(gone), erased=len(gone))
+
+
+def judge(session: Session, read: Read, made: Sequence[tuple[Piece, EntryDraft]]) -> Preview:
     """Compare with what is here; look-alikes are looked for afterwards (`alike`)."""
-    if may_restore and read.library is not None and library_copy.is_empty(session):
-        gone = library_copy.present(session, [entry.id for entry in read.library.entries])
-        return Preview(read, (), (), restored=len(read.library.entries) - len(gone), erased=len(gone))
     return Preview(read, tuple(_rows(session, made)), tuple(_chats(session, read.chats)))
 
 

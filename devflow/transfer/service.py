@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from devflow.domain.errors import Refused
+from devflow.domain.events import IndexFilled
 from devflow.domain.ids import new_id
 from devflow.domain.knowledge import check_kind
 from devflow.domain.messages import N_
@@ -22,7 +23,7 @@ from devflow.knowledge.submit import submit
 from devflow.knowledge.undo import undo
 from devflow.store import imports, library_copy, projects
 from devflow.store.database import Database, Unit
-from devflow.store.search_fill import fill, filling
+from devflow.store.search_fill import fill, filling, keep_filling
 from devflow.transfer import export, preview, reading
 from devflow.transfer.pieces import Piece
 from devflow.transfer.preview import News, Preview, Row
@@ -106,9 +107,12 @@ class Transfer:
         if kind is not None:
             check_kind(kind)
         read = await _on_thread(lambda report: reading.read(wanted, report), READING, progress)
+        if restore and not self._agent_child and read.library is not None:
+            restoring = await self._db.read(lambda session: preview.restoring(session, read))
+            if restoring is not None:
+                return restoring
         made = await _on_thread(lambda report: preview.redacted(read.pieces, kind, report), COMPARING, progress)
-        may = restore and not self._agent_child
-        found = await self._db.read(lambda session: preview.judge(session, read, made, may_restore=may))
+        found = await self._db.read(lambda session: preview.judge(session, read, made))
         return replace(found, rows=await self._compared(found.rows, progress))
 
     async def _compared(self, rows: tuple[Row, ...], progress: Progress) -> tuple[Row, ...]:
@@ -177,6 +181,10 @@ class Transfer:
         while not at.is_full:
             at = await self._db.write(lambda unit: fill(unit, seconds=INDEX_S))
             progress(INDEXING, at.done, at.total)
+
+    async def index_gently(self) -> None:
+        """The same in short steps, for a window that goes on meanwhile; the hub hears of it."""
+        await keep_filling(self._db, lambda at: self._db.hub.publish(IndexFilled(at.done, at.total)))
 
     async def _restore(self, seen: Preview, actor: Actor, progress: Progress) -> Imported:
         require_human(actor, RESTORING, agent_child=self._agent_child)

@@ -20,6 +20,7 @@ from tests.shots.library import (
 )
 from tests.shots.settings import providers, put_servers_away, tools
 from tests.shots.stage import Stage
+from tests.shots.transfer import importing
 from tests.shots.wiki import chat_completion, chat_pages, wiki, wiki_search
 
 
@@ -97,6 +98,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("settings-mcp-import", mcp.importing),
     Scene("settings-appearance", settings("appearance", first=mcp.put_away)),
     Scene("settings-data", settings("data")),
+    Scene("import", importing),
     Scene("settings-network", settings("network", first=put_servers_away)),
     Scene("chat-approval", chat_approval),
     Scene("always-allow", always_allow),

@@ -1,4 +1,4 @@
-"""Settings, Data: where everything is, the log, a backup now, and the samples."""
+"""Settings, Data: where everything is, the log, a backup now, the library out and in, and the samples."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from devflow.store import backup
 from devflow.ui.context import UiContext
 from devflow.ui.dialogs.settings.page import SettingsPage, sentence_of
 from devflow.ui.dialogs.settings.samples_row import SamplesRow
+from devflow.ui.dialogs.settings.transfer_rows import ExportRow, ImportRow
 from devflow.ui.widgets import Button, OptionRow
 
 
@@ -46,7 +47,7 @@ class DataPage(SettingsPage):
         self._backup_row.set_words(
             t("Copy the database"), t("A consistent copy, also while conversations run. Keys are not in it.")
         )
-        self.add_section(t("Library"), SamplesRow(ctx))
+        self.add_section(t("Library"), ExportRow(ctx), ImportRow(ctx), SamplesRow(ctx))
         self.finish()
         for button, title, path in ((self.folder, t("Data folder"), folder), (self.log, t("Log"), log)):
             button.setAccessibleName(f"{title}: {button.text()}")
