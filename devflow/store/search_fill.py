@@ -26,8 +26,8 @@ AT_ONCE_S = 0.02
 """So long one transaction goes on adding: others wait for it."""
 PAUSE_S = 0.02
 """Between two of them, so that what the window asks is answered at once."""
-STEP = 500
-"""Entries between two reports."""
+STEP, STEP_S = 500, 2.0
+"""Entries between two reports, and seconds: others' work may leave little time for it."""
 ASIDE = "search_gone_"
 FTS_RECORDS = 10
 TAKEN_AT_ONCE = 250
@@ -137,10 +137,10 @@ def _is_something_aside(session: Session) -> bool:
 
 
 async def _fill_all(db: Database, at: Filling, report: Callable[[Filling], None]) -> None:
-    said = at.done
+    said, when = at.done, time.monotonic()
     while not at.is_full:
         at = await db.write(lambda unit: fill(unit, seconds=AT_ONCE_S))
-        if at.is_full or at.done >= said + STEP:
+        if at.is_full or at.done >= said + STEP or time.monotonic() >= when + STEP_S:
             report(at)
-            said = at.done
+            said, when = at.done, time.monotonic()
         await asyncio.sleep(PAUSE_S)

@@ -6,11 +6,10 @@ import re
 
 from devflow.domain.knowledge import Status
 from devflow.domain.messages import Translator
-from devflow.domain.text import fold
+from devflow.domain.text.passages import spans
 from devflow.knowledge.contradict import Contradiction
 from devflow.knowledge.similar import Likeness
 from devflow.retrieval.contradict_words import against
-from devflow.retrieval.reasons import readable
 from devflow.ui.models.words import listed, status_name
 
 MOST = 5
@@ -38,15 +37,15 @@ def how_alike(t: Translator, likeness: Likeness) -> str:
 
 def shared(t: Translator, likeness: Likeness) -> str:
     """The most telling words that both have; empty where none is known."""
-    text = fold(f"{likeness.entry.title}\n{likeness.entry.content}")
-    words = dict.fromkeys(_as_written(term, text) for term in readable(likeness.why))
+    text = f"{likeness.entry.title}\n{likeness.entry.content}"
+    words = dict.fromkeys(_as_written(text, start, end) for start, end in spans(text, likeness.why))
     return t("Both say: {words}", words=listed(t, list(words)[:SHARED_TERMS])) if words else ""
 
 
-def _as_written(term: str, text: str) -> str:
-    """The first word of the text that begins with the term: a term may be a stem."""
-    found = re.search(rf"(?<!\w){re.escape(term)}\w*", text) if term.isascii() else None
-    return found.group() if found is not None else term
+def _as_written(text: str, start: int, end: int) -> str:
+    """The whole word where a term, which may be a stem, begins; pairs of Han characters stand joined already."""
+    rest = re.match(r"[A-Za-z0-9_]*", text[end:]) if text[end - 1].isascii() else None
+    return text[start : end + (rest.end() if rest is not None else 0)].lower()
 
 
 def address(likeness: Likeness) -> str:

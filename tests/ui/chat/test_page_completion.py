@@ -51,6 +51,16 @@ async def test_the_chosen_page_is_named_in_the_text_and_given_to_the_model(open_
         assert receipt.pages.items[0].reason == "explicit"
 
 
+async def test_a_page_that_is_offered_says_why(open_chat: OpenChat, tmp_path: Path) -> None:
+    async with open_chat() as chat:
+        await open_base(chat, write(tmp_path / "kb", {"wiki/topics/a.md": "# Alpha", "wiki/alps.md": "# Beta"}))
+        await typed(chat, "@al", "Alpha", "Beta")
+        model = chat.page.completion.popup.model
+        told = [model.index(row, 0).data(Qt.ItemDataRole.AccessibleDescriptionRole) for row in range(2)]
+        assert told == ["Why this? title: al", "Why this? file name: al"]
+        assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == f"topics/a.md\n{told[0]}"
+
+
 async def test_arrows_move_tab_takes_and_what_follows_stays_in_the_text(open_chat: OpenChat, tmp_path: Path) -> None:
     async with open_chat() as chat:
         await open_base(chat, write(tmp_path / "kb", {"wiki/a.md": "# Alpha", "wiki/b.md": "# Beta"}))

@@ -25,7 +25,7 @@ class Offer:
     """One row: `text`, and beside it `detail`, which is prose, or with `mono` a path.
 
     `data` is what the row stands for. An offer that is not `enabled` is faint, and says why in its detail; the
-    `current` one is chosen when the popup comes.
+    `current` one is chosen when the popup comes. `why` it is offered: for the tooltip and a screen reader.
     """
 
     data: object
@@ -35,6 +35,7 @@ class Offer:
     mono: bool = False
     enabled: bool = True
     current: bool = False
+    why: str = ""
 
 
 class CompletionPopup(QFrame):
@@ -144,7 +145,9 @@ class _Offered(QAbstractListModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return _spoken(offer)
             case Qt.ItemDataRole.ToolTipRole:
-                return offer.detail
+                return "\n".join(part for part in (offer.detail, offer.why) if part)
+            case Qt.ItemDataRole.AccessibleDescriptionRole:
+                return offer.why
             case _ if role == OBJECT_ROLE:
                 return offer
             case _:

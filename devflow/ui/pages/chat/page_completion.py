@@ -14,6 +14,7 @@ from devflow.domain.knowledge_base import KnowledgeBase
 from devflow.retrieval.page_refs import list_page_refs
 from devflow.store.page_file import PageRow
 from devflow.ui.context import UiContext
+from devflow.ui.models.why import why_listed_page
 from devflow.ui.pages.chat.completion import Completion
 from devflow.ui.pages.chat.completion_popup import CompletionPopup, Offer
 from devflow.ui.pages.chat.composer_field import ComposerField
@@ -95,14 +96,22 @@ class PageCompletion(Completion):
             return
         pages = await self._ctx.services.bases.ask(base, lambda index: list_page_refs(index.pages(), query, LIMIT))
         if (base, query) == (self._base, self._asked):
-            self._show(pages)
+            self._show(pages, query)
 
-    def _show(self, pages: Sequence[PageRow]) -> None:
+    def _show(self, pages: Sequence[PageRow], query: str) -> None:
         t = self._ctx.t
-        offers = [Offer(page, page.title, page.path.removeprefix("wiki/"), "file", mono=True) for page in pages]
+        offers = [
+            Offer(page, page.title, page.path.removeprefix("wiki/"), "file", mono=True, why=self._why(page, query))
+            for page in pages
+        ]
         told = t.n("{count} page to refer to", "{count} pages to refer to", len(pages))
         self.offering = bool(offers)
         self.popup.offer(offers, self.above, t("Pages to refer to"), told, keep=True)
+
+    def _why(self, page: PageRow, query: str) -> str:
+        """Without a query every page is offered."""
+        t = self._ctx.t
+        return t("Why this? {reason}", reason=why_listed_page(t, page, query, False).line) if query else ""
 
     def _tell(self, base: KnowledgeBase) -> asyncio.Task[None] | None:
         """Let the index look at the folder. The task that does; None where one has done so just now."""
