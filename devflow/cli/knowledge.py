@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from devflow.cli import vectors
+from devflow.cli import merging, vectors
 from devflow.cli.output import Output
 from devflow.cli.parser import Acts, Parser, WrongUsage
 from devflow.domain.knowledge import NOT_ARCHIVED, UNSET, EntryEdit, Kind, Status, draft
@@ -25,6 +25,7 @@ def add(parser: Parser) -> None:
     _add_reading(acts)
     _add_writing(acts)
     _add_reviewing(acts)
+    merging.add(acts)
     vectors.add(acts)
 
 

@@ -118,9 +118,11 @@ def _the_library(told: Recorder, folder: Path) -> None:
         ("inbox",),
         ("timeline", zebra),
         ("stats",),
-        ("erase", lion),
     ):
         told.act("knowledge", *words)
+    merged = told.act("knowledge", "merge", lion, zebra)
+    told.act("knowledge", "undo", merged["operation"])
+    told.act("knowledge", "erase", lion)
 
 
 def _the_settings(told: Recorder) -> None:
