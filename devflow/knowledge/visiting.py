@@ -29,12 +29,12 @@ from devflow.knowledge import queries, review, submit
 from devflow.knowledge.acts import Actor, Done
 from devflow.knowledge.queries import EntryPage
 from devflow.knowledge.service import SEARCH_MAX, Knowledge
-from devflow.knowledge.similar import QUERY_MAX
-from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit, SearchResult
+from devflow.retrieval.similar import NEAR, similar_entries
 from devflow.store import entries, entry_lists
 from devflow.store.database import Database, Session, Unit
 from devflow.store.entry_lists import Filters
+from devflow.store.search_lookup import Scope
 
 NOT_YOURS = N_("Only the program that proposed an entry changes it, and only until it is published.")
 A_HUMAN = N_("The user changes it in DevFlow.")
@@ -99,22 +99,14 @@ class VisitedLibrary:
         return await self._db.read(work)
 
     async def similar(self, visitor: Visitor, *, id: str | None, text: str, limit: int) -> tuple[Hit, ...]:
-        """What resembles an entry it sees, or a text, best first: published entries and its own that are not archived.
-
-        A score is relative to the best among the published, or the best among its own.
-        """
+        """What says nearly the same as an entry it sees, or as a text, most alike first: published entries and its own
+        that are not archived. The score is absolute."""
         most = min(queries.check_limit(limit), SEARCH_MAX)
 
         def work(session: Session) -> tuple[Hit, ...]:
-            entry = _seen(session, visitor, id) if id is not None else None
-            asked = text if entry is None else f"{entry.title}\n{entry.content}"
-            found = {
-                hit.entry.id: hit
-                for filters in _scopes(visitor)
-                for hit in search_entries(session, asked[:QUERY_MAX], filters, limit=most + 1)
-                if entry is None or hit.entry.id != entry.id
-            }
-            return tuple(sorted(found.values(), key=lambda hit: -hit.score)[:most])
+            asked = text if id is None else _seen(session, visitor, id).id
+            found = similar_entries(session, asked, limit=most, scopes=_scopes(visitor), by_id=id is not None)
+            return tuple(hit for hit in found if hit.score >= NEAR)
 
         return await self._db.read(work)
 
@@ -213,10 +205,10 @@ def _require_own(entry: Entry, visitor: Visitor) -> None:
         raise Refused(NOT_YOURS, A_HUMAN)
 
 
-def _scopes(visitor: Visitor) -> tuple[Filters, ...]:
+def _scopes(visitor: Visitor) -> tuple[Scope, ...]:
     if visitor.right.holds(Right.MANAGE):
-        return (Filters(statuses=NOT_ARCHIVED),)
-    return (Filters(statuses=LIBRARY), Filters(statuses=NOT_ARCHIVED - LIBRARY, source=visitor.source_ref))
+        return (Scope(NOT_ARCHIVED),)
+    return (Scope(LIBRARY), Scope(NOT_ARCHIVED - LIBRARY, source=visitor.source_ref))
 
 
 def _shown(event: TimelineEvent, entry: Entry, visitor: Visitor) -> TimelineEvent:

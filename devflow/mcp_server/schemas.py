@@ -90,7 +90,10 @@ HITS = giving(
             "items": giving(
                 {
                     **ENTRY_FIELDS,
-                    "score": {"type": "number", "description": "Relative to the best hit."},
+                    "score": {
+                        "type": "number",
+                        "description": "How near: of a search relative to the best hit, of similar entries 1 for the same words.",
+                    },
                     "match": {"type": "object", "description": "Why it was found."},
                 }
             ),

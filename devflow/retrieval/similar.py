@@ -33,14 +33,20 @@ _CJK = re.compile(f"[{CJK}]")
 
 
 def similar_entries(
-    session: Session, id_or_text: str, *, limit: int = 5, scopes: Sequence[Scope] = (Scope(NOT_ARCHIVED),)
+    session: Session,
+    id_or_text: str,
+    *,
+    limit: int = 5,
+    scopes: Sequence[Scope] = (Scope(NOT_ARCHIVED),),
+    by_id: bool = True,
 ) -> tuple[Hit, ...]:
     """Entries within any of the scopes that resemble an entry (by its id, itself left out) or a text, whose first line
     is its title; most alike first, none below `LEAST`.
 
-    Unlike a search's, the score is absolute: 1 for the same words, from `NEAR` up they say nearly the same.
+    Unlike a search's, the score is absolute: 1 for the same words, from `NEAR` up they say nearly the same. `by_id`:
+    whether it may be an id; a visitor's text is never one.
     """
-    own = next(iter(rows.get_many(session, [id_or_text.strip()])), None)
+    own = next(iter(rows.get_many(session, [id_or_text.strip()])), None) if by_id else None
     title, content = (own.title, own.content) if own else _taken_apart(id_or_text)
     mine = words_of(title, content)
     candidates: dict[str, None] = {}
