@@ -20,13 +20,14 @@ from devflow.domain.knowledge import check_kind
 from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, require_human
 from devflow.knowledge.submit import submit
-from devflow.knowledge.undo import undo
+from devflow.knowledge.undo import UNDOING
 from devflow.store import imports, library_copy, projects
 from devflow.store.database import Database, Unit
 from devflow.store.search_fill import fill, filling, keep_filling
 from devflow.transfer import export, preview, reading
 from devflow.transfer.pieces import Piece
 from devflow.transfer.preview import News, Preview, Row
+from devflow.transfer.undoing import check_untouched, put_back
 
 T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
@@ -35,6 +36,7 @@ READING, COMPARING, WRITING, INDEXING = "reading", "comparing", "writing", "inde
 RESTORING = N_("Restoring a library publishes its entries, and publishing is a human act.")
 AT_ONCE = 10
 """Entries in one transaction; each takes a few milliseconds, and others wait for its end."""
+UNDONE_AT_ONCE = 200
 INDEX_S = 0.2
 
 
@@ -164,16 +166,22 @@ class Transfer:
             progress(WRITING, done, total)
         return Imported(operation, tuple(created), tuple(talked), left=total - done)
 
-    async def undo(self, done: Imported, *, actor: Actor) -> None:
-        """Take an import back: its entries are archived, its conversations deleted. All of it, or Refused."""
-        child = self._agent_child
+    async def undo(
+        self, done: Imported, *, actor: Actor, progress: Progress = lambda _what, _done, _total: None
+    ) -> None:
+        """Take an import back: its entries are archived, its conversations deleted.
 
-        def work(unit: Unit) -> None:
-            if done.entries:
-                undo(unit, done.operation, actor=actor, agent_child=child)
-            imports.put_away(unit, done.conversations)
-
-        await self._db.write(work)
+        Refused, and nothing done, where an entry has changed since. A large import goes in parts: one transaction of
+        ten thousand entries would keep other processes waiting for longer than they do.
+        """
+        require_human(actor, UNDOING, agent_child=self._agent_child)
+        act = actor.act()
+        await self._db.read(lambda session: check_untouched(session, done.entries))
+        for start in range(0, len(done.entries), UNDONE_AT_ONCE):
+            some = done.entries[start : start + UNDONE_AT_ONCE]
+            await self._db.write(lambda unit, some=some: put_back(unit, some, done.operation, act))  # type: ignore[misc]
+            progress(WRITING, start + len(some), len(done.entries))
+        await self._db.write(lambda unit: imports.put_away(unit, done.conversations))
 
     async def index(self, progress: Progress = lambda _what, _done, _total: None) -> None:
         """Make the search index of what was restored, where nobody else does it in the background."""

@@ -89,6 +89,17 @@ async def test_one_undo_takes_the_whole_import_back(desk: Desk, source: Write) -
     assert set(await statuses(desk)) == {Status.ARCHIVED}
 
 
+async def test_a_large_import_is_undone_in_parts_that_others_can_wait_for(
+    desk: Desk, source: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "UNDONE_AT_ONCE", 4)
+    done = await desk.take(source({f"{n}.md": f"Note {n}." for n in range(10)}))
+    desk.library.published.clear()
+    await desk.transfer.undo(done, actor=USER)
+    assert [len(changes.items) for changes in desk.library.published] == [4, 4, 2]
+    assert set(await statuses(desk)) == {Status.ARCHIVED}
+
+
 async def test_an_import_that_was_worked_on_is_not_undone(desk: Desk, source: Write) -> None:
     done = await desk.take(source({"a.md": "One."}))
     await desk.library.knowledge.knowledge_approve(done.entries[0], actor=USER)

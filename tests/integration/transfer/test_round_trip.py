@@ -277,6 +277,21 @@ async def test_an_own_folder_is_replaced_as_a_whole(desk: Desk, tmp_path: Path) 
     assert _left_behind(tmp_path) == []
 
 
+@pytest.mark.parametrize("name", ["mine.zip", "mine.json", "mine"])
+async def test_an_export_that_is_cancelled_leaves_what_was_there(desk: Desk, tmp_path: Path, name: str) -> None:
+    target = tmp_path / name
+    for n in range(30):
+        await desk.library.add(f"Entry {n}")
+    await desk.transfer.export(target)
+    before = _bytes(target)
+    await desk.library.add("One more")
+    exporting: asyncio.Task[object] = asyncio.ensure_future(desk.transfer.export(target, lambda *_: exporting.cancel()))
+    with pytest.raises(asyncio.CancelledError):
+        await exporting
+    await asyncio.get_running_loop().shutdown_default_executor()
+    assert (_bytes(target), _left_behind(tmp_path)) == (before, [])
+
+
 async def test_a_target_in_no_folder_is_refused(desk: Desk, tmp_path: Path) -> None:
     with pytest.raises((Refused, NotExported)):
         await desk.transfer.export(tmp_path / "nowhere" / "library.zip")
@@ -332,3 +347,8 @@ async def test_a_timeline_goes_on_after_a_restore(desk: Desk, tmp_path: Path) ->
 
 def _left_behind(folder: Path) -> list[Path]:
     return list(folder.glob(".devflow*"))
+
+
+def _bytes(target: Path) -> dict[str, bytes]:
+    files = [target] if target.is_file() else sorted(target.rglob("*.*"))
+    return {file.name: file.read_bytes() for file in files}

@@ -114,6 +114,15 @@ async def test_what_was_chosen_comes_in_and_one_undo_takes_it_back(start: Start,
         dialog.deleteLater()
 
 
+async def test_an_imported_conversation_is_read_in_the_chat(start: Start, folder: Path) -> None:
+    async with start() as person:
+        transfer = person.core.transfer
+        done = await transfer.take(await transfer.preview([folder / "conversations.json"]), actor=Actor.user())
+        person.desktop.window.ctx.shell.open_link(f"devflow:conversation/{done.conversations[0]}")
+        await person.sees("Torn page", on="conversationList")
+        await person.sees("Why?", on="messageView")
+
+
 async def test_nothing_chosen_is_nothing_to_import(start: Start, folder: Path) -> None:
     async with start() as person:
         dialog = opened(person, folder)

@@ -217,11 +217,14 @@ class ImportDialog(QDialog):
 
     def _take_back(self) -> None:
         self.undo.setEnabled(False)
+        self.bar.show()
         self._ctx.tasks.launch(self._undone(), what="undo an import", refused=self._refused)
 
     async def _undone(self) -> None:
         assert self._done is not None
-        await self._ctx.services.transfer.undo(self._done, actor=Actor.user())
+        await self._ctx.services.transfer.undo(self._done, actor=Actor.user(), progress=self._progress)
+        self.bar.hide()
+        self.step.setText("")
         self.undo.hide()
         self.inbox.hide()
         t = self._ctx.t
