@@ -19,41 +19,43 @@ from devflow.knowledge.acts import Actor
 from devflow.store.library_copy import CopiedEntry, CopiedEvent, LibraryCopy
 from devflow.transfer import export
 from devflow.transfer.service import Transfer
+from tests.benchmarks.texts import Text, Words
 from tests.support.library import open_library
 
 T = TypeVar("T")
 TICK_S = 0.005
-WORDS = (
-    "lock page journal reader writer index query migration deploy rollback 日志 事务 索引 迁移 发布 回滚 缓存".split()
-)
 
 
-def entry(n: int) -> CopiedEntry:
+def entries(count: int) -> tuple[CopiedEntry, ...]:
+    """Published ones, with the timeline that publishing leaves."""
+    words = Words()
+    return tuple(_entry(n, words.text()) for n in range(count))
+
+
+def _entry(n: int, text: Text) -> CopiedEntry:
     at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=n)
-    said = " ".join(WORDS[(n * k + k) % len(WORDS)] for k in range(1, 60))
     timeline = tuple(
         CopiedEvent(event, "user", at, f"00000000-0000-4000-8000-{n:012d}", {}, {"version": 1})
         for event in ("created", "status_changed", "status_changed")
     )
-    title = f"{WORDS[n % 17]} {WORDS[n * 7 % 17]} {n}"
     return CopiedEntry(
-        f"10000000-0000-4000-8000-{n:012d}",
-        "pitfall",
-        title,
-        f"## {title}\n\n{said}.\n",
-        ("a", WORDS[n % 5]),
-        "published",
-        0.9,
-        n % 7,
-        None,
-        "manual",
-        None,
-        at,
-        at,
-        at,
-        None,
-        3,
-        timeline,
+        id=f"10000000-0000-4000-8000-{n:012d}",
+        kind="pitfall",
+        title=text.title,
+        content=text.content,
+        tags=text.tags,
+        status="published",
+        confidence=0.9,
+        reuse_count=n % 7,
+        project=None,
+        source_ref="manual",
+        evidence=None,
+        created_at=at,
+        updated_at=at,
+        published_at=at,
+        archived_at=None,
+        version=3,
+        timeline=timeline,
     )
 
 
@@ -79,7 +81,7 @@ async def main(count: int) -> None:
     user = Actor.user()
     with tempfile.TemporaryDirectory() as folder:
         given = Path(folder) / "given.zip"
-        export.write(LibraryCopy(tuple(entry(n) for n in range(count))), given)
+        export.write(LibraryCopy(entries(count)), given)
         async with open_library(Path(folder) / "one") as library:
             transfer = Transfer(library.db)
             seen = await measured("look at an export of ours", transfer.preview([given]))
