@@ -308,7 +308,7 @@ def _published(say: Say, chat: str) -> tuple[Row, ...]:
             "pitfall",
             say("Back-pressure must reach the caller", "有界队列的背压要让调用者知道"),
             say(
-                "When a bounded queue is full, block the producer or raise; do not drop data.\n\n"
+                "When a bounded queue is full, block the producer or raise `QueueFull`; do not drop data.\n\n"
                 "When consumers slow down, throttle first, then scale.",
                 "有界队列满时，生产者应阻塞或收到异常，不要丢弃数据。\n\n消费者变慢时先限流，再扩容。",
             ),

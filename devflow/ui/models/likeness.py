@@ -39,7 +39,8 @@ def shared(t: Translator, likeness: Likeness) -> str:
     """The most telling words that both have; empty where none is known."""
     text = f"{likeness.entry.title}\n{likeness.entry.content}"
     words = dict.fromkeys(_as_written(text, start, end) for start, end in spans(text, likeness.why))
-    return t("Both say: {words}", words=listed(t, list(words)[:SHARED_TERMS])) if words else ""
+    longest = [word for word in words if not any(word in other and word != other for other in words)]
+    return t("Both say: {words}", words=listed(t, longest[:SHARED_TERMS])) if longest else ""
 
 
 def _as_written(text: str, start: int, end: int) -> str:
