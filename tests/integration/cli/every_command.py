@@ -99,6 +99,10 @@ def _the_library(told: Recorder, folder: Path) -> None:
     add = ("knowledge", "add", "--kind", "pitfall", "--title")
     zebra = told.act(*add, "Zebra crossing", "--content", ZEBRA, "--tag", "street", "--project", str(folder))["id"]
     lion = told.act(*add, "Lion crossing", "-", stdin=b"A zebra crossing where lions look both ways.")["id"]
+    wait = "The write lock of the storage room is waited for with a timeout of {} seconds, then the job gives up."
+    short = told.act(*add, "Wait for the write lock", "--content", wait.format(5))["id"]
+    told.act(*add, "How long the write lock is waited for", "--content", wait.format(30))
+    told.act("knowledge", "similar", short)
     for words in (
         ("edit", zebra, "--title", "Zebra crossings"),
         ("status", lion, "pending_review"),
@@ -139,6 +143,10 @@ def _the_providers(told: Recorder, server: TalkingServer) -> None:
     told.act("config", "set", "main_model", "Fake/small")
     told.act("config", "set", "digest_model", "Fake/small")
     told.act("config", "set", "extraction_model", "Fake/small")
+    told.act("config", "set", "daily_texts", "100")
+    told.act("config", "set", "embedding_model", "some")
+    told.act("config", "set", "embedding_provider_id", "builtin")
+    told.act("config", "get")
     told.act("provider", "list")
 
 
@@ -149,6 +157,8 @@ def _the_bases(told: Recorder, folder: Path) -> Path:
     made = folder / "made"
     made.mkdir()
     told.act("kb", "init", str(made), "--purpose", "crossings")
+    told.act("kb", "search", "zebra", "--kb", str(write(folder / "third", {"wiki/zebra.md": f"# Zebra\n\n{ZEBRA}"})))
+    told.act("kb", "list")
     told.act("kb", "use", "writing")
     told.act("kb", "list")
     told.act("kb", "pages")
@@ -174,7 +184,7 @@ def _the_questions(told: Recorder, server: TalkingServer, base: Path, folder: Pa
     zebra = told.act("knowledge", "search", "zebra", "--all")[0]["id"]
     told.act("knowledge", "approve", template, zebra)
     told("ask", "How do zebras look both ways at a crossing?", "--provider", "offline", "--workspace", str(folder))
-    server.turns.append(Turn(calls=[Call("list_dir", {"path": "."})]))
+    server.turns += [Turn(calls=[Call("list_dir", {"path": "."})]), Turn(calls=[Call("list_dir", {"path": "nowhere"})])]
     asked = ("--skill", "short", "--kb", str(base), "--workspace", str(folder), "--allow", "list_dir")
     told("ask", "--template", template, "--var", "what=OpenClaw 自媒体", *asked)
     told("ask", "A question without the library", "--no-inject")

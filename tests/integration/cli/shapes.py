@@ -20,10 +20,10 @@ INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 @dataclass
 class Shapes:
-    """`met` collects every alternative that a value had: the shape and the key where it stands, and its word."""
+    """`met` collects every alternative that a value had: its key, the words of the shape, and the one that fitted."""
 
     named: Mapping[str, Shape]
-    met: set[str] = field(default_factory=set)
+    met: set[tuple[str, str, str]] = field(default_factory=set)
 
     def differences(self, value: Any, shape: Shape, path: str = "") -> Iterator[str]:
         """What in the value is not as its shape says; nothing where it is."""
@@ -48,12 +48,17 @@ class Shapes:
         assert isinstance(taken, dict)
         return {**taken, **{key: each for key, each in shape.items() if key != "..."}}
 
+    def unmet(self) -> set[tuple[str, str, str]]:
+        """Alternatives that no value had: nothing shows that they can be."""
+        told = {(key, words) for shape in self.named.values() for key, words in _words(shape)}
+        return {(key, words, word) for key, words in told for word in words.split(" | ")} - self.met
+
     def _of_words(self, value: Any, words: str, path: str) -> Iterator[str]:
         alternatives = words.split(" | ")
         tried = {word: list(self._of_word(value, word, path)) for word in alternatives}
         fitting = [word for word, differing in tried.items() if not differing]
         if fitting:
-            self.met.add(f"{path}: {fitting[0]}")
+            self.met.add((path.rpartition(".")[2], words, fitting[0]))
         elif isinstance(value, dict):
             yield from next((found for word, found in tried.items() if word in self.named), [f"{path}: {value!r}"])
         else:
@@ -79,6 +84,18 @@ class Shapes:
         for key, one in value.items():
             if (shape := known.get(key, known.get("*"))) is not None:
                 yield from self.differences(one, shape, f"{path}.{key if key in known else '*'}")
+
+
+def _words(shape: Shape, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every key with several alternatives, and their words."""
+    match shape:
+        case str() if " | " in shape:
+            yield key, shape
+        case [each]:
+            yield from _words(each, f"{key}[]")
+        case dict():
+            for name, each in shape.items():
+                yield from _words(each, name.removesuffix("?"))
 
 
 def _is(value: Any, word: str) -> bool:

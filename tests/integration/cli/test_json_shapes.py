@@ -30,6 +30,15 @@ GOLDEN = json.loads(Path(__file__).with_name("json_shapes.json").read_text(encod
 PAGE = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
 
 
+NOT_MET = {
+    ("base", "null | Sample base", "null"),  # a home without room for the sample wiki
+    ("conversation_id", "null | id", "null"),  # without a conversation `extract` fails
+    ("dimension", "null | number", "number"),  # vectors are shown in tests/integration/embedding
+    ("similarity", "null | number", "number"),
+}
+"""Alternatives that the walk through every command does not come to. Whatever else is new must be shown."""
+
+
 def test_every_command_prints_what_its_shape_says(run: Home, tmp_path: Path) -> None:
     shapes = Shapes(GOLDEN["shapes"])
     printed = every_command(run, tmp_path)
@@ -40,6 +49,7 @@ def test_every_command_prints_what_its_shape_says(run: Home, tmp_path: Path) -> 
         for difference in shapes.differences(value, GOLDEN["commands"].get(command, {"told nowhere": "text"}))
     ]
     assert wrong == []
+    assert shapes.unmet() == NOT_MET
     assert printed.keys() == GOLDEN["commands"].keys()
 
 
