@@ -170,7 +170,7 @@ class Files:
         for info in infos:
             name = info.filename
             parts = PurePosixPath(name).parts
-            if info.is_dir() or name.startswith("__MACOSX/") or not is_storable(name):
+            if not parts or name.endswith("/") or name.startswith("__MACOSX/") or not is_storable(name):
                 continue
             if name.startswith("/") or ".." in parts or "\\" in name or ":" in parts[0]:
                 self.bad.append(Bad(name, 0, BadFile(N_("its name leads out of the archive"))))
