@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from devflow.domain.errors import InvalidInput, InvalidTransition, StaleVersion
+from devflow.domain.errors import InvalidInput, Refused, StaleVersion
 from devflow.domain.knowledge import TAGS_MAX, Entry, EntryEdit, EventKind, Status
 from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, require_human
@@ -55,13 +55,15 @@ def proposal(session: Session, ids: Sequence[str]) -> MergeInput:
 
 
 def merge(unit: Unit, ids: Sequence[str], given: MergeInput, *, actor: Actor, agent_child: bool = False) -> Merged:
-    """Raises StaleVersion where one of them changed since it was read, InvalidTransition for an archived one; then
+    """Raises StaleVersion where one of them changed since it was read, Refused for an archived one; then
     nothing is written. If one of them is published, the merged entry is."""
     require_human(actor, MERGING, agent_child=agent_child)
     first, *others = _several(unit.session, ids)
     for entry in (first, *others):
         if entry.status is Status.ARCHIVED:
-            raise InvalidTransition(entry.id, entry.status.value, entry.status.value)
+            raise Refused(
+                N_("“{title}” is archived; it cannot be merged."), N_("Restore it first."), title=entry.title
+            )
     for other in others:
         if (read := given.versions.get(other.id, other.version)) != other.version:
             raise StaleVersion(other.id, read, other.version)

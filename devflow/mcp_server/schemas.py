@@ -92,7 +92,7 @@ HITS = giving(
                     **ENTRY_FIELDS,
                     "score": {
                         "type": "number",
-                        "description": "How near: of a search relative to the best hit, of similar entries 1 for the same words.",
+                        "description": "Of a search relative to the best hit; of similar entries 1: the same words.",
                     },
                     "match": {"type": "object", "description": "Why it was found."},
                 }

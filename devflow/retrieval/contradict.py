@@ -21,6 +21,7 @@ from devflow.retrieval.contradict_lists import (
     BEFORE_A_NATURE,
     FIRST,
     FORMERLY,
+    HAN_DIGITS,
     NUMBER_WORDS,
     OPPOSITES,
     ORDERS,
@@ -69,6 +70,8 @@ class Opposition:
 
 def oppositions(one: Statements, other: Statements) -> tuple[Opposition, ...]:
     """How two texts may contradict each other, the plainest first, one of a kind; empty where they do not."""
+    if one.lowered == other.lowered:
+        return ()
     pair = _Pair(one, other)
     found = (next(way(pair), None) for way in (_numbers, _opposites, _orders, _choices, _denials))
     return tuple(each for each in found if each is not None)
@@ -129,7 +132,7 @@ def _holds(clause: Clause) -> bool:
     """Whether it names quantities that are said to hold now."""
     if clause.supposes or clause.denied or not clause.quantities:
         return False
-    return FORMERLY.search(clause.text.lower()) is None
+    return FORMERLY.search(clause.lowered) is None
 
 
 def _other_subject(one: Statements, other: Statements) -> bool:
@@ -142,10 +145,14 @@ def _other_subject(one: Statements, other: Statements) -> bool:
     )
 
 
+def _counts(word: str) -> bool:
+    return word in NUMBER_WORDS or any(char in HAN_DIGITS or char.isdigit() for char in word)
+
+
 def _named(text: Statements) -> dict[str, set[str]]:
     """Of the title, each word (or pair of Han characters) to the words right before it."""
     found: dict[str, set[str]] = {}
-    for match in _NEIGHBOURS.finditer(text.clauses[0].text.lower() if text.clauses else ""):
+    for match in _NEIGHBOURS.finditer(text.clauses[0].lowered if text.clauses else ""):
         before, after = (group for group in match.groups() if group is not None)
         tied = (
             before in NUMBER_WORDS or before in STOP_WORDS or after in STOP_WORDS or function_characters(before + after)
@@ -169,7 +176,7 @@ def _opposites(pair: _Pair) -> Iterator[Opposition]:
                 titles = a.sentence == b.sentence == 0
                 if not (apart or titles) or not _against(a, mine, b, its) or not pair.near(a, b):
                     continue
-                if not ordered or _same_order(a.text.lower(), mine, b.text.lower(), its):
+                if not ordered or _same_order(a.lowered, mine, b.lowered, its):
                     yield _opposition("opposite", mine, its, a, b)
 
 
@@ -177,7 +184,7 @@ def _against(a: Clause, mine: str, b: Clause, its: str) -> bool:
     """Whether the clauses have one of two words each, and both affirm it or both deny it."""
     if a.supposes or b.supposes:
         return False
-    ours, theirs = a.text.lower(), b.text.lower()
+    ours, theirs = a.lowered, b.lowered
     if not (_has(ours, mine) and _has(theirs, its)) or _has(ours, its) or _has(theirs, mine):
         return False
     return is_denied(a, mine) == is_denied(b, its)
@@ -185,8 +192,7 @@ def _against(a: Clause, mine: str, b: Clause, its: str) -> bool:
 
 def _affirms(text: Statements, word: str) -> bool:
     return any(
-        _has(clause.text.lower(), word) and not clause.supposes and not is_denied(clause, word)
-        for clause in text.clauses
+        _has(clause.lowered, word) and not clause.supposes and not is_denied(clause, word) for clause in text.clauses
     )
 
 
@@ -211,7 +217,7 @@ def _orders(pair: _Pair) -> Iterator[Opposition]:
 
 
 def _firsts(clause: Clause) -> list[str]:
-    found = [match["first"] or match["word"] for match in FIRST.finditer(clause.text.lower())]
+    found = [match["first"] or match["word"] for match in FIRST.finditer(clause.lowered)]
     return [each for each in found if each not in STOP_WORDS]
 
 

@@ -17,6 +17,11 @@ DENIES_WHAT_FOLLOWS = re.compile(
     r"|(?<![特分级类识区个辨判告离])别(?![人的名处])|勿"
 )
 """What stands behind one of these, up to the end of the clause, is denied."""
+REMINDS = re.compile(
+    r"(?:\b(?:do not|don't|never|must not|should not) (?:forget|omit)(?: to)?\b)"
+    r"|(?:不要|不能|不可|切勿|勿|别)(?:忘记|忘了|忘|漏掉|漏)"
+)
+"""Denied twice in two words: it affirms what follows."""
 LACKS = re.compile(r"^(?:没有|没|无)$")
 """One of these denies only the few characters behind it: 没有数据返回空列表."""
 LACKED = 4

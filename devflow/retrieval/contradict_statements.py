@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from devflow.domain.text import fold_term, segments
 from devflow.domain.text.stopwords import STOP_WORDS, function_characters
@@ -15,12 +15,13 @@ from devflow.retrieval.contradict_lists import (
     LACKED,
     LACKS,
     NUMBER_WORDS,
+    REMINDS,
     SIZE_UNITS,
     SUPPOSED_FROM,
     SUPPOSES,
     TIME_UNITS,
 )
-from devflow.retrieval.query import stem
+from devflow.retrieval.likeness import root
 
 READ, SENTENCES = 3_000, 10
 """So many characters of a content are read, and so many sentences: what an entry says first is what it is about, and
@@ -51,9 +52,12 @@ class Quantity:
 @dataclass(frozen=True, slots=True)
 class Clause:
     """`affirmed` and `denied` are terms: words by their stems, pairs of Han characters; `head` is the first one denied.
-    One that only `supposes` has neither. `terms` are all of the sentence's."""
+    One that only `supposes` has neither. `terms` are all of the sentence's. `lowered` is for comparing: phrases that
+    deny twice are blank there.
+    """
 
     text: str
+    lowered: str
     affirmed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
     head: str = ""
@@ -69,7 +73,6 @@ class Statements:
 
     clauses: tuple[Clause, ...]
     lowered: str
-    terms: frozenset[str] = field(default_factory=frozenset)
 
 
 def statements(title: str, content: str) -> Statements:
@@ -79,8 +82,7 @@ def statements(title: str, content: str) -> Statements:
     for number, sentence in enumerate(sentences[: SENTENCES + 1]):
         whole = frozenset(_terms(sentence))
         clauses += [_clause(text.strip(), whole, number) for text in _CLAUSE.split(sentence) if text.strip()]
-    lowered = f"{title}\n{content[:READ]}".lower()
-    return Statements(tuple(clauses), lowered, frozenset().union(*(clause.terms for clause in clauses)))
+    return Statements(tuple(clauses), _lowered(f"{title}\n{content[:READ]}"))
 
 
 def weight(terms: frozenset[str]) -> float:
@@ -90,16 +92,15 @@ def weight(terms: frozenset[str]) -> float:
 
 def is_denied(clause: Clause, text: str) -> bool:
     """Whether `text`, a part of the clause's, stands where it is denied."""
-    lowered = clause.text.lower()
-    at = lowered.find(text)
-    return at >= 0 and sum(start <= at < end for start, end in _denying(lowered)) % 2 == 1
+    at = clause.lowered.find(text)
+    return at >= 0 and sum(start <= at < end for start, end in _denying(clause.lowered)) % 2 == 1
 
 
 def _clause(text: str, whole: frozenset[str], sentence: int) -> Clause:
-    lowered = _ASKED.sub(r"\1的\1", text.lower())
+    lowered = _lowered(text)
     quantities = tuple(_quantities(text))
     if SUPPOSES.search(lowered):
-        return Clause(text, terms=whole, supposes=True, quantities=quantities, sentence=sentence)
+        return Clause(text, lowered, terms=whole, supposes=True, quantities=quantities, sentence=sentence)
     spans, stated = _denying(lowered), _stated(lowered)
     affirmed: set[str] = set()
     denied: set[str] = set()
@@ -110,7 +111,9 @@ def _clause(text: str, whole: frozenset[str], sentence: int) -> Clause:
             continue
         head = head if denied else term
         denied.add(term)
-    return Clause(text, frozenset(affirmed), frozenset(denied), head, whole, quantities=quantities, sentence=sentence)
+    return Clause(
+        text, lowered, frozenset(affirmed), frozenset(denied), head, whole, quantities=quantities, sentence=sentence
+    )
 
 
 def _stated(lowered: str) -> int:
@@ -143,12 +146,22 @@ def _terms(text: str) -> dict[str, int]:
             continue
         word = fold_term(segment.text)
         if word not in STOP_WORDS and word not in NUMBER_WORDS and not word[0].isdigit():
-            found[stem(word)] = segment.start
+            found[root(word)] = segment.start
     return found
 
 
 _ASKED = re.compile(r"(.)不\1")
 """能不能, 是不是: asks, and denies nothing."""
+
+
+def _lowered(text: str) -> str:
+    return REMINDS.sub(_blank, _ASKED.sub(r"\1的\1", text.lower()))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
 _DENIAL = re.compile("[不没未无禁勿别要会能可]")
 
 
@@ -174,7 +187,7 @@ def _quantity(written: str, number: str, unit: str, before: str) -> Quantity:
             return Quantity(written, f"{float(number) * TIME_UNITS[unit]:g}", "time")
         if unit in SIZE_UNITS and len(unit) > 1:
             return Quantity(written, f"{float(number) * SIZE_UNITS[unit]:g}", "size")
-    return Quantity(written, number, stem(unit) if unit and unit not in STOP_WORDS else _before(before))
+    return Quantity(written, number, root(unit) if unit and unit not in STOP_WORDS else _before(before))
 
 
 def _before(text: str) -> str:
@@ -182,7 +195,7 @@ def _before(text: str) -> str:
     words = [segment.text[-3:] if segment.is_run else fold_term(segment.text) for segment in segments(text)]
     telling = (word.rstrip("为是到成用") for word in reversed(words[-3:]) if word not in STOP_WORDS)
     name = next((word for word in telling if len(word) > 1), "")
-    return stem(name) if name.isascii() else name[-2:]
+    return root(name) if name.isascii() else name[-2:]
 
 
 def _numeral(text: str) -> int:

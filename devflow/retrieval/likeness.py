@@ -84,9 +84,15 @@ def likeness(one: Words, other: Words) -> Shared:
 
 
 def _weights(text: str) -> dict[str, float]:
-    found = {root: weight for root, weight in map(_weighed, terms(text)) if weight}
+    found = {word: weight for word, weight in map(_weighed, terms(text)) if weight}
     found |= dict.fromkeys(filter(_is_telling, _HAN.findall(text)), CHARACTER_WEIGHT)
     return found
+
+
+def root(word: str) -> str:
+    """The beginning that forms of an English word share; `formatted` has that of `format`."""
+    found = stem(word)
+    return found[:-1] if len(found) > 3 and found[-1] == found[-2] and found[-1] in "bdgmnprt" else found
 
 
 @lru_cache(KNOWN)
@@ -96,10 +102,10 @@ def _weighed(term: str) -> tuple[str, float]:
         return term, PAIR_WEIGHT * FUNCTION_WEIGHT ** function_characters(term) if len(term) > 1 else 0.0
     if term in STOP_WORDS:
         return term, 0.0
-    root = stem(term)
-    if len(root) >= LONG or any(char.isdigit() for char in root):
-        return root, NAME_WEIGHT
-    return root, SHORT_WEIGHT if len(root) <= SHORT else 1.0
+    word = root(term)
+    if len(word) >= LONG or any(char.isdigit() for char in word):
+        return word, NAME_WEIGHT
+    return word, SHORT_WEIGHT if len(word) <= SHORT else 1.0
 
 
 @lru_cache(KNOWN)

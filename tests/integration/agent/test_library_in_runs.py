@@ -6,7 +6,7 @@ import pytest
 
 from devflow.domain.conversation import Origin
 from devflow.domain.events import LibrarySearchDone
-from devflow.domain.knowledge import EventKind
+from devflow.domain.knowledge import EntryEdit, EventKind
 from devflow.domain.receipt import Phase
 from devflow.domain.request import Injected, LookupFailed, NothingFound, NotUsed
 from devflow.domain.run import RunState
@@ -304,6 +304,31 @@ async def test_contradicting_entries_both_appear_and_the_model_is_told(bench: Be
     assert "disagree" in server.requests[0].system.partition("---")[0]
     assert first.title in server.requests[0].system
     assert second.title in server.requests[0].system
+
+
+async def test_entries_that_contradict_each_other_in_their_words_are_told_of_until_one_is_edited_or_dismissed(
+    bench: Bench, server: OpenAIServer
+) -> None:
+    title, text = "Sqlite write lock timeout", "A sqlite transaction waits for the write lock for at most {} seconds."
+    first = await bench.publish(f"{title} is 5 seconds", text.format(5))
+    second = await bench.publish(f"{title} is 30 seconds", text.format(30))
+    knowledge, conversation = bench.core.knowledge, await bench.conversation()
+
+    async def told() -> bool:
+        server.script("Yes.")
+        await bench.ask(conversation, QUESTION)
+        library = server.requests[-1].system.partition("---")[0]
+        assert first.title in library
+        return "seem to disagree" in library
+
+    assert await told()
+    dismissed = await knowledge.knowledge_dismiss_contradiction(first.id, second.id, actor=Actor.user())
+    assert not await told()
+    await knowledge.knowledge_undo(dismissed.operation, actor=Actor.user())
+    assert await told()
+    edit = EntryEdit(second.version, title=f"{title}, once more", content=text.format(5))
+    await knowledge.knowledge_update(second.id, edit, actor=Actor.user())
+    assert not await told()
 
 
 async def test_the_context_meter_knows_what_the_newest_request_was_made_of(bench: Bench, server: OpenAIServer) -> None:
