@@ -13,7 +13,7 @@ PART_HAN, PART = 500, 1_300
 """Characters in a part: Han text has about a token a character, other text one for four."""
 PARTS_MAX = 40
 LEAD_MIN, LEAD_MAX = 20, 200
-_HAN_SHARE = 0.2
+_HAN_SHARE, _HAN_NOTED = 0.2, 0.02
 _HAN = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 _END = re.compile(r"(?<=[。！？；\n])|(?<=[.!?;])\s+")
 
@@ -30,6 +30,12 @@ def is_han(text: str) -> bool:
     """Whether the text is mostly Chinese, Japanese or Korean: technical words in between do not count."""
     sample = text[:2_000]
     return len(_HAN.findall(sample)) > _HAN_SHARE * len(sample)
+
+
+def has_han(part: str) -> bool:
+    """Whether there is more than a character or two of it: code under a Chinese title is near Chinese questions."""
+    sample = part[:2_000]
+    return len(_HAN.findall(sample)) > _HAN_NOTED * len(sample)
 
 
 def _lead(content: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from devflow.domain.errors import DatabaseProblem, UserFacing
 from devflow.knowledge.embedding_state import NOTHING, EmbeddingModel, EmbeddingSource, EmbeddingState, Phase, Vector
-from devflow.knowledge.embedding_text import is_han, parts_of
+from devflow.knowledge.embedding_text import has_han, parts_of
 from devflow.knowledge.scales import Scales
 from devflow.knowledge.settings import Settings
 from devflow.store import vectors
@@ -206,7 +206,7 @@ class EmbeddingWorker:
             await self._scales.check_dimension(model, found[0])
             await self._count(len(some))
             for (text, part), vector in zip(some, found, strict=True):
-                made[text.entry_id].append(Packed(vectors.pack(vector), is_han(part)))
+                made[text.entry_id].append(Packed(vectors.pack(vector), has_han(part)))
         return [(text, made[text.entry_id]) for text in due]
 
     async def _ask(self, asking: Coroutine[Any, Any, list[Vector]]) -> list[Vector]:

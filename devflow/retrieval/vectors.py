@@ -50,21 +50,28 @@ class Unrelated:
     def with_library(self, count: int, total: float, squares: float) -> Unrelated:
         """Of `count` products the sum and the sum of the squares, beside what was known beforehand."""
         weight = BEFOREHAND + count
-        mean = (BEFOREHAND * self.mean + total) / weight
-        spread = max(squares - 2 * mean * total + count * mean**2, 0.0)
-        return Unrelated(mean, sqrt((BEFOREHAND * self.deviation**2 + spread) / weight))
+        spread = max(squares - total**2 / max(count, 1), 0.0)
+        deviation = sqrt((BEFOREHAND * self.deviation**2 + spread) / weight)
+        return Unrelated((BEFOREHAND * self.mean + total) / weight, deviation)
 
-    def similarity(self, product: float) -> float:
+    @property
+    def line(self) -> Line:
         """0 for what is as near as anything, 0.3 for what one in ten reaches, about 1 for what is meant."""
-        return PER_DEVIATION * (product - self.mean) / self.deviation
+        slope = PER_DEVIATION / self.deviation
+        return slope, -slope * self.mean
+
+
+Line = tuple[float, float]
+"""Slope and offset: what makes a similarity of a product."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query as it is compared: its vector without most of what all queries share, and what is unrelated to it."""
+    """A query as it is compared: its vector without half of what all queries share, and what is unrelated to it,
+    beforehand: among parts without Han characters, and among those with them."""
 
     vector: Sequence[float]
-    unrelated: Unrelated
+    unrelated: tuple[Unrelated, Unrelated]
 
 
 class VectorIndex:
@@ -81,7 +88,8 @@ class VectorIndex:
         self._ids: list[int] = []
         self._of: dict[str, list[int]] = {}
         self._dead = 0
-        self._compared: tuple[Asked, Any, Unrelated] | None = None
+        self._han = bytearray()
+        self._compared: tuple[Asked, Any] | None = None
 
     def __len__(self) -> int:
         return len(self._of)
@@ -111,6 +119,7 @@ class VectorIndex:
             self._of.setdefault(row.entry_id, []).append(len(self._ids))
             self._entries.append(row.entry_id)
             self._ids.append(row.id)
+            self._han.append(row.is_han)
         self._rows.add([row.vector for row in fresh])
         self._compared = None
         self._seen = some[-1].id
@@ -122,12 +131,12 @@ class VectorIndex:
         """The `count` entries with the nearest parts, nearest first, none below `floor` (a similarity)."""
         if self._rows is None or len(asked.vector) != self._rows.dimension or not self._of:
             return []
-        products, unrelated = self._compare(self._rows, asked)
+        similarities = self._compare(self._rows, asked)
         wanted = 2 * count + 16
         while True:
             found: dict[str, tuple[float, int]] = {}
-            for place, product in self._rows.best(products, wanted):
-                if (similarity := unrelated.similarity(product)) < floor:
+            for place, similarity in self._rows.best(similarities, wanted):
+                if similarity < floor:
                     break
                 if self._entries[place]:  # else it is dead
                     found.setdefault(self._entries[place], (similarity, place))
@@ -140,21 +149,22 @@ class VectorIndex:
         """Of each of these entries the nearest part's; one without vectors is no key."""
         if self._rows is None or len(asked.vector) != self._rows.dimension:
             return {}
-        products, unrelated = self._compare(self._rows, asked)
+        similarities = self._compare(self._rows, asked)
         found = {}
         for id in entry_ids:
             if places := self._of.get(id):
-                best = max(places, key=lambda place: products[place])
-                found[id] = (unrelated.similarity(float(products[best])), best)
+                best = max(places, key=lambda place: similarities[place])
+                found[id] = (float(similarities[best]), best)
         return {near.entry_id: near.similarity for near in self._alive(session, found)}
 
-    def _compare(self, rows: _Rows, asked: Asked) -> tuple[Any, Unrelated]:
-        """The products with all rows, once for a query, and how they are spread; those of dead rows are nought."""
+    def _compare(self, rows: _Rows, asked: Asked) -> Any:
+        """The similarities of all rows, once for a query; the products of dead rows are nought and add nothing."""
         if self._compared is None or self._compared[0] is not asked:
             products = rows.products(asked.vector)
-            spread = asked.unrelated.with_library(len(self._ids) - self._dead, *rows.sums(products))
-            self._compared = (asked, products, spread)
-        return self._compared[1:]
+            total, squares = rows.sums(products)
+            other, han = (each.with_library(len(self._ids) - self._dead, total, squares) for each in asked.unrelated)
+            self._compared = (asked, rows.similarities(products, (other.line, han.line), self._han))
+        return self._compared[1]
 
     def _alive(self, session: Session, found: dict[str, tuple[float, int]]) -> list[Near]:
         """Those whose row still stands in the database; the others are forgotten."""
@@ -185,6 +195,7 @@ class VectorIndex:
         self._rows.keep(kept)
         self._entries = [self._entries[place] for place in kept]
         self._ids = [self._ids[place] for place in kept]
+        self._han = bytearray(self._han[place] for place in kept)
         self._of = {}
         for place, id in enumerate(self._entries):
             self._of.setdefault(id, []).append(place)
@@ -202,7 +213,8 @@ class _Rows(Protocol):
     def keep(self, places: Sequence[int]) -> None: ...
     def products(self, vector: Sequence[float]) -> Any: ...
     def sums(self, products: Any) -> tuple[float, float]: ...
-    def best(self, products: Any, count: int) -> list[tuple[int, float]]: ...
+    def similarities(self, products: Any, lines: tuple[Line, Line], han: bytearray) -> Any: ...
+    def best(self, similarities: Any, count: int) -> list[tuple[int, float]]: ...
 
 
 def _rows(dimension: int) -> _Rows:
@@ -258,14 +270,20 @@ class _NumpyRows:
         exact = products.astype(self._np.float64)
         return float(exact.sum()), float(exact @ exact)
 
-    def best(self, products: Any, count: int) -> list[tuple[int, float]]:
+    def similarities(self, products: Any, lines: tuple[Line, Line], han: bytearray) -> Any:
         np = self._np
-        if count < len(products):
-            places = np.argpartition(products, -count)[-count:]
-            places = places[np.argsort(-products[places], kind="stable")]
+        of = np.frombuffer(bytes(han), dtype=np.uint8)
+        slopes, offsets = np.array(lines, dtype=np.float32).T
+        return products * slopes[of] + offsets[of]
+
+    def best(self, similarities: Any, count: int) -> list[tuple[int, float]]:
+        np = self._np
+        if count < len(similarities):
+            places = np.argpartition(similarities, -count)[-count:]
+            places = places[np.argsort(-similarities[places], kind="stable")]
         else:
-            places = np.argsort(-products, kind="stable")
-        return list(zip(places.tolist(), products[places].tolist(), strict=True))
+            places = np.argsort(-similarities, kind="stable")
+        return list(zip(places.tolist(), similarities[places].tolist(), strict=True))
 
 
 @dataclass(slots=True)
@@ -291,5 +309,8 @@ class _PlainRows:
     def sums(self, products: list[float]) -> tuple[float, float]:
         return sum(products), sum(map(operator.mul, products, products))
 
-    def best(self, products: list[float], count: int) -> list[tuple[int, float]]:
-        return heapq.nlargest(count, enumerate(products), key=operator.itemgetter(1))
+    def similarities(self, products: list[float], lines: tuple[Line, Line], han: bytearray) -> list[float]:
+        return [lines[of][0] * product + lines[of][1] for product, of in zip(products, han, strict=True)]
+
+    def best(self, similarities: list[float], count: int) -> list[tuple[int, float]]:
+        return heapq.nlargest(count, enumerate(similarities), key=operator.itemgetter(1))

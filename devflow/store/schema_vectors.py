@@ -13,7 +13,7 @@ from devflow.store.schema_base import Base, Id
 class EntryVectorRow(Base):
     """One part of an entry's text as a unit vector: `dimension` 16-bit floats, little-endian.
 
-    `is_han`: that part is mostly written in Han characters; it is noted, and no comparison asks for it any more.
+    `is_han`: there are Han characters in that part (a model's cosines mean something else there).
     `model` is provider and model; vectors of different models are never compared. `text_hash` is of the whole text that
     the parts were cut from. Ids grow and are never given again, so that a reader knows what is new.
     """

@@ -60,11 +60,12 @@ class Stored:
     id: int
     entry_id: str
     vector: bytes
+    is_han: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The vector of one part; `is_han`: the part is mostly written in Han characters."""
+    """The vector of one part; `is_han`: there are Han characters in the part."""
 
     vector: bytes
     is_han: bool
@@ -129,7 +130,7 @@ def newest(session: Session) -> int:
 def after(session: Session, model: str, id: int) -> Iterator[Stored]:
     """Rows of the model that are newer than the row `id`, oldest first."""
     query = (
-        select(EntryVectorRow.id, EntryVectorRow.entry_id, EntryVectorRow.vector)
+        select(EntryVectorRow.id, EntryVectorRow.entry_id, EntryVectorRow.vector, EntryVectorRow.is_han)
         .where(EntryVectorRow.id > id, EntryVectorRow.model == model)
         .order_by(EntryVectorRow.id)
         .execution_options(yield_per=READ_AT_ONCE)

@@ -26,7 +26,6 @@ from devflow.knowledge.calibration import Scale, Side
 from devflow.knowledge.embedding import Embeddings
 from devflow.knowledge.service import Knowledge
 from devflow.knowledge.settings import Settings
-from devflow.retrieval.vectors import Unrelated
 from devflow.store import vectors
 from devflow.store.database import Database, Unit
 from devflow.store.migrate import open_database
@@ -89,8 +88,9 @@ async def _measure(home: Path, entries: int) -> list[Line]:
     settings = Settings(db)
     try:
         _fill(db)
-        side = Side((0.0,) * DIMENSION, Unrelated(0.0, DIMENSION**-0.5))  # as random vectors are spread
-        scale = calibration.write(Scale(side, side))
+        nothing = (0.0,) * DIMENSION
+        side = Side(nothing, DIMENSION**-0.5)  # as random vectors are spread
+        scale = calibration.write(Scale(side, side, nothing, nothing))
         await settings.save(calibration.GROUP, {Drawn().key: scale})
 
         async def is_busy() -> bool:

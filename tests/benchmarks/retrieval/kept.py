@@ -17,7 +17,7 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from devflow.knowledge.embedding_text import is_han, parts_of
+from devflow.knowledge.embedding_text import has_han, parts_of
 from devflow.store import vectors
 from devflow.store.database import Database, Unit
 from devflow.store.schema import EntryRow
@@ -48,7 +48,7 @@ class KeptVectors:
 
             def work(unit: Unit, ready: Mapping[Text, list[str]] = ready, known: Mapping[str, bytes] = known) -> None:
                 for text, parts in ready.items():
-                    vectors.put(unit, text, self._model, [Packed(known[part], is_han(part)) for part in parts])
+                    vectors.put(unit, text, self._model, [Packed(known[part], has_han(part)) for part in parts])
 
             database.run_write(work)
             given += len(ready)

@@ -32,11 +32,11 @@ def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ve
     return VectorIndex()
 
 
-async def put(library: Library, entry: Entry, *parts: Sequence[float], model: str = "m") -> bool:
+async def put(library: Library, entry: Entry, *parts: Sequence[float], model: str = "m", han: bool = False) -> bool:
     text = Text(entry.id, entry.title, entry.content)
 
     def work(unit: Unit) -> bool:
-        return vectors.put(unit, text, model, [Packed(vectors.pack(part), is_han=False) for part in parts])
+        return vectors.put(unit, text, model, [Packed(vectors.pack(part), han) for part in parts])
 
     return await library.db.write(work)
 
@@ -49,7 +49,9 @@ async def near(library: Library, index: VectorIndex, vector: Sequence[float], co
     def work(session: Any) -> list[Any]:
         while not index.take_in(session, more.get("model", "m"), more.get("limit", 3)):
             pass
-        found = index.nearest(session, Asked(vector, AS_IT_IS), count, more.get("floor", -1.0))
+        found = index.nearest(
+            session, Asked(vector, more.get("unrelated", (AS_IT_IS, AS_IT_IS))), count, more.get("floor", -1.0)
+        )
         return [(each.entry_id, round(each.similarity, 2)) for each in found]
 
     found: list[Any] = await library.db.read(work)
@@ -84,18 +86,26 @@ async def test_single_entries_are_compared_as_all_are(library: Library, index: V
     await put(library, one, [1, 1], [0, 1])
     await put(library, other, [2, 1])
     assert await near(library, index, [1, 0]) == [(other.id, 0.89), (one.id, 0.71)]
-    asked = Asked([1, 0], AS_IT_IS)
+    asked = Asked([1, 0], (AS_IT_IS, AS_IT_IS))
     found = await ask(library, lambda session: index.similarities(session, asked, [one.id, "nobody"]))
     assert {id: round(value, 2) for id, value in found.items()} == {one.id: 0.71}
+
+
+async def test_han_parts_have_a_zero_of_their_own(library: Library, index: VectorIndex) -> None:
+    english, chinese = await library.add("english", Status.PUBLISHED), await library.add("中文", Status.PUBLISHED)
+    await put(library, english, [1, 1])
+    await put(library, chinese, [2, 1], han=True)
+    unrelated = (AS_IT_IS, Unrelated(0.5, PER_DEVIATION))
+    assert await near(library, index, [1, 0], unrelated=unrelated) == [(english.id, 0.71), (chinese.id, 0.39)]
 
 
 async def test_a_large_library_tells_itself_what_is_unrelated(
     library: Library, index: VectorIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "BEFOREHAND", 4)
+    monkeypatch.setattr(comparing, "BEFOREHAND", 1)
     meant = await library.add("meant", Status.PUBLISHED)
     await put(library, meant, [1, 0])
-    asked = Asked([1, 0], Unrelated(0.0, 0.1))
+    asked = Asked([1, 0], (Unrelated(0.0, 0.1), Unrelated(0.0, 0.1)))
     many = [await library.add(f"entry {number}", Status.PUBLISHED) for number in range(40)]
     for number, entry in enumerate(many):
         await put(library, entry, [0.8, 0.6 + number % 2 * 0.1])
@@ -106,7 +116,8 @@ async def test_a_large_library_tells_itself_what_is_unrelated(
         return index.similarities(session, asked, [meant.id, *(entry.id for entry in many)])
 
     found = await ask(library, work)
-    assert asked.unrelated.similarity(0.75) > 1.7, "what was measured beforehand would call all of them near"
+    slope, offset = asked.unrelated[0].line
+    assert slope * 0.75 + offset > 1.7, "what was measured beforehand would call all of them near"
     assert max(found[entry.id] for entry in many) < 0.3 < 0.7 < found[meant.id]
 
 
