@@ -154,10 +154,8 @@ def _named(text: Statements) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for match in _NEIGHBOURS.finditer(text.clauses[0].lowered if text.clauses else ""):
         before, after = (group for group in match.groups() if group is not None)
-        tied = (
-            before in NUMBER_WORDS or before in STOP_WORDS or after in STOP_WORDS or function_characters(before + after)
-        )
-        if not tied and not BEFORE_A_CHOICE.search(before):
+        tied = before in STOP_WORDS or after in STOP_WORDS or function_characters(before + after)
+        if not (tied or _counts(before)) and not BEFORE_A_CHOICE.search(before):
             found.setdefault(after, set()).add(before)
     return found
 

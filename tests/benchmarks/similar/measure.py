@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from devflow.app.paths import app_paths
@@ -78,7 +79,7 @@ def measure(database: Database, ids: dict[str, str], language: str, half: str) -
     manners: dict[str, list[int]] = {}
     near = near_called_contrary = 0
     for entry in asked:
-        found = database.run_read(lambda session, id=ids[entry.key]: likenesses(session, id, LIMIT))
+        found = database.run_read(partial(likenesses, id_or_text=ids[entry.key], limit=LIMIT))
         answers = {each.entry.id: each for each in found}
         group = [other for other in asked if other.group == entry.group and other.key != entry.key]
         for other in group:
