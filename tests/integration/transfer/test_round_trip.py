@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,7 +82,6 @@ def test_an_entry_is_the_same_after_its_files_are_read(entry: CopiedEntry) -> No
 @given(copies())
 def test_what_is_written_is_yaml_to_others_too(entry: CopiedEntry) -> None:
     """Readable without DevFlow: a strict YAML reader sees the same values."""
-    yaml = pytest.importorskip("yaml")
     note = as_files.entry_files(entry, "x")[0][1].decode()
     fields = yaml.safe_load(note.split("---\n")[1])
     assert (fields["title"], fields["tags"], fields["confidence"]) == (entry.title, list(entry.tags), entry.confidence)

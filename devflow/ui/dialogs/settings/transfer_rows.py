@@ -45,7 +45,8 @@ class ExportRow(OptionRow):
         kept = await services.settings.get(GROUP)
         name = t("DevFlow library {date}", date=f"{now().astimezone():%Y-%m-%d}")
         start = Path(await asyncio.to_thread(_folder, str(kept.get("folder", "")))) / f"{name}.zip"
-        filters = [f"{t('Markdown in a zip')} (*.zip)", "JSON (*.json)"]
+        zipped = t("Markdown in a zip")
+        filters = [f"{zipped} (*.zip)", "JSON (*.json)"]
         chosen = await self._ctx.dialogs.choose_save(t("Export the library"), str(start), filters)
         if not chosen:
             return
@@ -113,7 +114,8 @@ class ImportRow(OptionRow):
     async def _choose_files(self) -> None:
         t = self._ctx.t
         known = "*.zip *.json *.jsonl *.md *.markdown *.mdc *.txt .cursorrules .windsurfrules"
-        filters = [f"{t('What can be imported')} ({known})", f"{t('All files')} (*)"]
+        possible, every = t("What can be imported"), t("All files")
+        filters = [f"{possible} ({known})", f"{every} (*)"]
         chosen = await self._ctx.dialogs.choose_files(t("Import files"), "", filters)
         await self._show([Path(each) for each in chosen])
 
