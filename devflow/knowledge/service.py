@@ -229,10 +229,6 @@ class Knowledge:
         """Those of the entries that exist, in the order asked for."""
         return await self._db.read(lambda session: entries.get_many(session, ids))
 
-    async def knowledge_similar_counts(self, ids: Collection[str]) -> Mapping[str, int]:
-        """How many entries each of these was found to resemble when it came in; none is no key."""
-        return await self._db.read(lambda session: entry_links.similar_counts(session, ids))
-
     async def knowledge_conflicts(self, id: str) -> tuple[Entry, ...]:
         """The entries that contradict this one (KP-10)."""
         return await self._db.read(lambda session: browsing.conflicts(session, id))

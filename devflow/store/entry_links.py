@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from devflow.domain.knowledge import Status
-from devflow.store.schema import EntryLinkRow, EntryRow
-
-
-def similar_counts(session: Session, ids: Collection[str]) -> Mapping[str, int]:
-    """How many entries, archived ones left out, each of these was found to resemble; none is no key."""
-    query = (
-        select(EntryLinkRow.entry_id, func.count())
-        .join(EntryRow, EntryRow.id == EntryLinkRow.other_id)
-        .where(
-            EntryLinkRow.relation == "similar",
-            EntryLinkRow.entry_id.in_(ids),
-            EntryRow.status != Status.ARCHIVED.value,
-        )
-        .group_by(EntryLinkRow.entry_id)
-    )
-    return dict(session.execute(query).all())
+from devflow.store.schema import EntryLinkRow
 
 
 def merged_from(session: Session, id: str) -> tuple[str, ...]:

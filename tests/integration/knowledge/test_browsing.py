@@ -45,15 +45,6 @@ async def test_entries_come_in_the_order_asked_for_and_missing_ones_are_left_out
     assert [entry.title for entry in found] == ["Two", "One"]
 
 
-async def test_look_alikes_are_counted_without_archived_ones(library: Library) -> None:
-    one, two, three = [await library.add(title) for title in ("One", "Two", "Three")]
-    for other in (two, three):
-        await library.db.write(lambda unit, other=other: entries.link(unit, one.id, other.id, "similar", 0.8))
-    assert await library.knowledge.knowledge_similar_counts([one.id, two.id]) == {one.id: 2}
-    await library.knowledge.knowledge_archive(two.id, actor=USER)
-    assert await library.knowledge.knowledge_similar_counts([one.id]) == {one.id: 1}
-
-
 async def test_kp10_a_contradiction_is_seen_from_both_sides_until_one_is_archived(library: Library) -> None:
     one, two = await library.add("Always", Status.PUBLISHED), await library.add("Never", Status.PUBLISHED)
     await library.db.write(lambda unit: entries.link(unit, one.id, two.id, "conflict", 1.0))
