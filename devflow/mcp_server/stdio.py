@@ -31,6 +31,8 @@ MESSAGE_MAX = 8 * 1024 * 1024
 """Bytes of one message."""
 ANSWERS_S = 10.0
 """So long a closed input waits for the answers that are due."""
+LISTENING = "subscriptions/listen"
+"""Its answer comes when the client wants to hear no more: a closed input does not wait for that."""
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
@@ -130,7 +132,7 @@ class StdioTransport:
 
     def _note(self, message: types.JSONRPCMessage) -> None:
         match message:
-            case types.JSONRPCRequest(id=id):
+            case types.JSONRPCRequest(id=id, method=method) if method != LISTENING:
                 self._due.add(id)
             case types.JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as id}):
                 self._settle(id)

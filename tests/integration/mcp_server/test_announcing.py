@@ -11,9 +11,10 @@ from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, R
 from devflow.app.paths import app_paths
 from devflow.domain.knowledge import EntryEdit, Status
 from devflow.mcp_server.room import Opening
+from devflow.mcp_server.stdio import ANSWERS_S
 from tests.integration.mcp_server.conftest import Entrance
 from tests.support.library import USER, Library
-from tests.support.mcp_client import Tool, connected
+from tests.support.mcp_client import Tool, connected, wired
 
 WITHIN_S = 2.0
 PROMPTS, RESOURCES = "notifications/prompts/list_changed", "notifications/resources/list_changed"
@@ -111,6 +112,17 @@ async def test_the_newer_protocol_tells_on_the_streams_that_a_client_opens(home:
         await library.add("Review {{file}}", kind="prompt_template", status=Status.PUBLISHED)
         events = {await asyncio.wait_for(anext(stream), WITHIN_S) for _ in range(2)}
         assert events == {ResourcesListChanged(), PromptsListChanged()}
+
+
+def test_a_client_that_listens_and_goes_ends_its_server_at_once(home: Path) -> None:
+    key = "io.modelcontextprotocol/"
+    about = {f"{key}protocolVersion": "2026-07-28", f"{key}clientInfo": {"name": "wire", "version": "1"}}
+    meta = {**about, f"{key}clientCapabilities": {}}
+    with wired(home) as wire:
+        params = {"_meta": meta, "notifications": {"resourcesListChanged": True}}
+        wire.sends({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params})
+        assert wire.reads()["method"] == "notifications/subscriptions/acknowledged"
+        assert wire.ends(within=ANSWERS_S / 2)[0] == 0
 
 
 async def test_for_a_client_that_only_calls_tools_nothing_is_watched(home: Path) -> None:
