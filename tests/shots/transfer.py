@@ -48,14 +48,10 @@ def _write(stage: Stage, folder: Path, title: str, content: str, more: str) -> N
         "# Inkwell\n\n## Errors\n\nReturn a problem, never throw.\n\n## Tests\n\nEvery mended bug has one.\n",
         "# Inkwell\n\n## 错误处理\n\n返回问题对象，不要抛异常。\n\n## 测试\n\n修过的缺陷都要有测试。\n",
     )
-    name, deploy = stage.say(
-        ("Roll back a release", "Point the link at the release before, then restart the service."),
-        ("回滚一次发布", "把链接指回上一个版本，再重启服务。"),
-    )
-    asked, answered = stage.say(
-        ("Why is the page torn?", "The writer was killed between two pages."),
-        ("为什么页面写了一半？", "写进程在两页之间被结束了。"),
-    )
+    name = stage.say("Roll back a release", "回滚一次发布")
+    deploy = stage.say("Point the link at the release before, then restart.", "把链接指回上一个版本，再重启服务。")
+    asked = stage.say("Why is the page torn?", "为什么页面写了一半？")
+    answered = stage.say("The writer was killed between two pages.", "写进程在两页之间被结束了。")
     chat = {
         "uuid": "c",
         "name": asked,

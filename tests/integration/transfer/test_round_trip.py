@@ -285,7 +285,11 @@ async def test_an_export_that_is_cancelled_leaves_what_was_there(desk: Desk, tmp
     await desk.transfer.export(target)
     before = _bytes(target)
     await desk.library.add("One more")
-    exporting: asyncio.Task[object] = asyncio.ensure_future(desk.transfer.export(target, lambda *_: exporting.cancel()))
+
+    def cancel(_what: str, _done: int, _total: int) -> None:
+        exporting.cancel()
+
+    exporting = asyncio.ensure_future(desk.transfer.export(target, cancel))
     with pytest.raises(asyncio.CancelledError):
         await exporting
     await asyncio.get_running_loop().shutdown_default_executor()

@@ -4,6 +4,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,7 +100,7 @@ def chatgpt(**changes: object) -> dict[str, object]:
         }
         return {"id": id, "parent": parent, "message": message}
 
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {"id": "root", "parent": None, "message": None},
         node("s", "root", "system", "", 1.0),
         node("u", "s", "user", "Why is the page torn?", 1_700_000_000.5),
