@@ -16,7 +16,7 @@ from devflow.app.paths import AppPaths
 from devflow.domain.errors import UserFacing
 from devflow.domain.health import Finding, failed, of_problem, ok, warning
 from devflow.domain.messages import N_, english
-from devflow.domain.provider import LineState, ProviderConfig
+from devflow.domain.provider import LineState, Probe, ProviderConfig
 from devflow.knowledge.embedding_state import Phase
 from devflow.store import health
 from devflow.store.lock import clean_up, left_behind
@@ -46,12 +46,11 @@ async def examine_models(core: Core) -> tuple[Finding, ...]:
         none = ok("providers", N_("No model server is set up; the offline assistant answers."))
         return (await _place_of_keys(core), vectors, none)
     try:
-        lacking = [server for server in servers if await _lacks_its_key(core, server)]
+        with_key = [await core.models.has_key(server.id) for server in servers]
     except UserFacing as problem:  # the file of keys is damaged: no server can be asked
         return (of_problem("keys", problem), vectors)
-    keys = [_no_key(server) for server in lacking] or [await _place_of_keys(core)]
-    asked = [server for server in servers if server not in lacking]
-    return (*keys, vectors, *await asyncio.gather(*(_examine_server(core, server) for server in asked)))
+    asked = (_examine_server(core, server, has_key) for server, has_key in zip(servers, with_key, strict=True))
+    return (await _place_of_keys(core), vectors, *await asyncio.gather(*asked))
 
 
 async def _place_of_keys(core: Core) -> Finding:
@@ -59,12 +58,6 @@ async def _place_of_keys(core: Core) -> Finding:
     return ok(
         "keys", N_("Keys of model servers go to the system's keychain.") if place == "keychain" else core.keys.notice
     )
-
-
-async def _lacks_its_key(core: Core, server: ProviderConfig) -> bool:
-    has_key = await core.models.has_key(server.id)
-    preset = next((preset for preset in core.models.presets() if preset.id == server.preset), None)
-    return preset is not None and preset.key == "required" and not has_key
 
 
 def _no_key(server: ProviderConfig) -> Finding:
@@ -114,7 +107,7 @@ def mend(paths: AppPaths, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return tuple(done)
 
 
-async def _examine_server(core: Core, server: ProviderConfig) -> Finding:
+async def _examine_server(core: Core, server: ProviderConfig, has_key: bool) -> Finding:
     try:
         report = await asyncio.wait_for(core.models.test(server), SERVER_TIMEOUT)
     except TimeoutError:
@@ -130,6 +123,8 @@ async def _examine_server(core: Core, server: ProviderConfig) -> Finding:
     if report.usable:
         return ok("providers", N_("{name} answers."), name=server.name)
     wrong = next((line for line in report.lines if line.state is LineState.FAILED), None)
+    if wrong is not None and wrong.what is Probe.KEY and not has_key:
+        return _no_key(server)
     said = wrong.render(english()) if wrong else ""
     return failed("providers", N_("{name} does not work: {said}"), MEND_SERVER, name=server.name, said=said)
 
