@@ -205,7 +205,9 @@ class Candidates(Pane):
         return True
 
     def _tell(self, new: int) -> None:
-        self._count.setText(str(self.total) if self.total else "")
+        count, going_on = str(self.total) if self.total else "", self._completion.words
+        words = self._ctx.t("{count} so far, {going_on}", count=self.total, going_on=going_on) if going_on else count
+        self._count.setText(words)
         self.pill.set_label(self._ctx.t.n("{count} new candidate", "{count} new candidates", new))
         self.pill.setVisible(new > 0)
         self._search.setVisible(self.total > 0 or self.filtered)
