@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QAbstractButton
 
 from devflow.domain.events import IndexFilled
 from devflow.domain.knowledge import Status
+from devflow.domain.provider import ProviderDraft
 from devflow.store import search_fill
 from devflow.store.search_fill import Filling, keep_filling
 from devflow.ui.widgets.why import WhyBar
+from tests.fakes.embedding_server import EmbeddingServer
 from tests.support.desk import USER, Desk, at_the_desk
 from tests.support.eventually import eventually
 
@@ -118,6 +120,26 @@ async def test_an_entry_that_a_link_opened_is_not_explained_by_the_search_beside
     desk.desktop.window.open_link(f"devflow:entry/{other.id}")
     await eventually(lambda: desk.library.detail.entry is not None and desk.library.detail.entry.id == other.id)
     assert not why(desk).isVisible()
+
+
+@at_the_desk
+async def test_a_hit_by_meaning_alone_says_how_near_it_is(desk: Desk) -> None:
+    async with EmbeddingServer() as vectors:
+        provider = await desk.core.models.add(ProviderDraft("Embedder", vectors.base_url, models=("chat-small",)))
+        config = {"vector_enabled": True, "embedding_provider_id": provider.id, "embedding_model": "embed-small"}
+        await desk.core.knowledge.knowledge_change_config(config, actor=USER)
+        await desk.add("Take the write lock", Status.PUBLISHED, content="BEGIN IMMEDIATE takes it at once.")
+        await desk.add("Bake a loaf", Status.PUBLISHED, content="Twenty minutes in the oven.")
+        await desk.core.embeddings.settled()
+        await desk.open_library()
+        desk.type("librarySearch", "锁")
+        await eventually(lambda: desk.library_titles() == ["Take the write lock"])
+        await eventually(why(desk).isVisible)
+        facts = dict(why(desk).facts.facts)
+        assert facts["Found by"] == "meaning alone"
+        value, floor = facts["Similarity"].split(", near from ")
+        assert float(value) >= float(floor) == 0.3
+        assert "near in meaning; similarity" in str(desk.library.model.index(0, 0).data(Role.ToolTipRole))
 
 
 # what is not all yet ------------------------------------------------------------------------------------------------
