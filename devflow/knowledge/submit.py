@@ -20,12 +20,13 @@ def submit(
     actor: Actor,
     detail: Mapping[str, Any] | None = None,
     operation: str | None = None,
+    compared: bool = False,
 ) -> Done:
     """Take in what a program proposes, within the caller's transaction; as one more step of an `operation`.
 
     What repeats an entry of any status, archived included, exactly after normalising is not added again: that one gets
     a "seen again" event. Unless a human submits, secrets are taken out first, and an entry is linked to those it nearly
-    repeats. `detail` goes into each event (say, `{"conversation": id}`).
+    repeats, but for drafts that were `compared` already. `detail` goes into each event (say, `{"conversation": id}`).
     """
     act = actor.act(operation)
     created: list[Entry] = []
@@ -37,7 +38,7 @@ def submit(
             entries.seen_again(unit, known, act, {**(detail or {}), "source_ref": draft.source_ref})
             repeated.append(known)
             continue
-        alike = () if actor.human else similar_entries(unit.session, f"{draft.title}\n{draft.content}")
+        alike = () if actor.human or compared else similar_entries(unit.session, f"{draft.title}\n{draft.content}")
         entry = entries.insert(unit, draft, act, detail=detail)
         created.append(entry)
         for hit in alike:

@@ -21,7 +21,7 @@ from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, require_human
 from devflow.knowledge.submit import submit
 from devflow.knowledge.undo import UNDOING
-from devflow.store import imports, library_copy, projects
+from devflow.store import entries, imports, library_copy, projects
 from devflow.store.database import Database, Unit
 from devflow.store.search_fill import fill, filling, keep_filling
 from devflow.transfer import export, preview, reading
@@ -212,13 +212,18 @@ class Transfer:
 
 def _submit(unit: Unit, rows: Iterable[Row], operation: str, project_id: str | None) -> list[str]:
     created: list[str] = []
-    by_human_not_typed = Actor("user")  # so that secrets go and likenesses are noted: nobody has read these words yet
+    by_human_not_typed = Actor("user")  # so that secrets go: nobody has read these words yet
     for row in rows:
         piece = row.piece
         home = project_id or row.project_id or (projects.named(unit, piece.project).id if piece.project else None)
         draft = replace(piece.draft, project_id=home, source_ref=_source(piece))
         detail = {imports.DETAIL: {"key": piece.key, "hash": piece.hash}}
-        done = submit(unit, [draft], actor=by_human_not_typed, detail=detail, operation=operation)
+        done = submit(unit, [draft], actor=by_human_not_typed, detail=detail, operation=operation, compared=True)
+        scores = {each.entry.id: each.score for each in row.alike or ()}
+        there = entries.get_many(unit.session, scores)  # one may have been erased since it was looked at
+        for entry in done.entries:
+            for other in there:
+                entries.link(unit, entry.id, other.id, "similar", scores[other.id])
         created += [entry.id for entry in done.entries]
     return created
 

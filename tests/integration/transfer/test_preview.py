@@ -10,6 +10,7 @@ import pytest
 
 from devflow.domain.errors import InvalidInput, Refused
 from devflow.domain.knowledge import EntryEdit, Kind, Status
+from devflow.store import entries
 from devflow.transfer import files, service
 from devflow.transfer.preview import News
 from tests.integration.transfer.conftest import USER, Desk
@@ -35,6 +36,16 @@ async def test_what_resembles_an_entry_is_shown_with_it(desk: Desk, source: Writ
     alike = seen.rows[0].alike
     assert alike is not None
     assert [each.entry.id for each in alike] == [entry.id]
+
+
+async def test_a_candidate_is_linked_to_what_it_was_shown_beside(desk: Desk, source: Write) -> None:
+    kept = await desk.library.add("Lock before reading", Status.PUBLISHED, content=f"{WORDS}.")
+    gone = await desk.library.add("Lock before reading", content=f"{WORDS}, always.")
+    seen = await desk.look(source({"Lock before reading.md": f"{WORDS} file."}))
+    await desk.library.knowledge.knowledge_erase(gone.id, actor=USER)
+    done = await desk.transfer.take(seen, actor=USER)
+    links = await desk.library.db.read(lambda session: entries.links(session, done.entries[0]))
+    assert [id for id, _ in links] == [kept.id]
 
 
 async def test_what_an_entry_says_already_is_known_whatever_its_status(desk: Desk, source: Write) -> None:
@@ -78,8 +89,8 @@ async def test_a_changed_source_is_a_new_candidate_beside_the_old_one(desk: Desk
 async def test_only_what_was_chosen_comes_in(desk: Desk, source: Write) -> None:
     seen = await desk.look(source({"a.md": "One.", "b.md": "Two."}))
     done = await desk.transfer.take(seen, actor=USER, keys={seen.rows[1].piece.key})
-    entries = await desk.library.knowledge.knowledge_entries(done.entries)
-    assert [entry.content for entry in entries] == ["Two."]
+    taken = await desk.library.knowledge.knowledge_entries(done.entries)
+    assert [entry.content for entry in taken] == ["Two."]
 
 
 async def test_one_undo_takes_the_whole_import_back(desk: Desk, source: Write) -> None:
