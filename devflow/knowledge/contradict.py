@@ -24,8 +24,8 @@ DISMISSING = N_("Only a human says that entries do not contradict each other.")
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """`one` and `other` may contradict each other. `against` says by which words: `mine` are those of `one`; it is
-    empty where somebody marked the pair."""
+    """`one` (empty: a text that is no entry) and `other` may contradict each other. `against` says by which words:
+    `mine` are those of `one`; it is empty where somebody marked the pair."""
 
     one: str
     other: str
@@ -48,17 +48,17 @@ def pairs(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:
     return frozenset(frozenset((each.one, each.other)) for each in among(session, ids))
 
 
-def of(session: Session, entry: Entry, others: Collection[Entry]) -> tuple[Contradiction, ...]:
-    """Which of the others may contradict the entry."""
+def of(session: Session, id: str, title: str, content: str, others: Collection[Entry]) -> tuple[Contradiction, ...]:
+    """Which of the others may contradict the entry, or the text (whose `id` is empty)."""
     if not others:
         return ()
-    mine = statements(entry.title, entry.content)
+    mine = statements(title, content)
     told = {
-        (entry.id, other.id): against
+        (id, other.id): against
         for other in others
         if (against := oppositions(mine, statements(other.title, other.content)))
     }
-    return _judged(session, tuple((entry.id, other.id) for other in others), told)
+    return _judged(session, tuple((id, other.id) for other in others), told)
 
 
 def dismiss(unit: Unit, id: str, other_id: str, *, actor: Actor, agent_child: bool = False) -> Done:

@@ -11,7 +11,7 @@ from devflow.knowledge import contradict
 from devflow.knowledge.contradict import Contradiction
 from devflow.retrieval.entries import search_entries
 from devflow.retrieval.hits import Hit
-from devflow.retrieval.similar import NEAR, similar_entries
+from devflow.retrieval.similar import NEAR, similar_entries, taken_apart
 from devflow.store import entries, entry_links
 from devflow.store.database import Session
 from devflow.store.entry_lists import Filters
@@ -52,8 +52,10 @@ def likenesses(session: Session, id_or_text: str, limit: int) -> tuple[Likeness,
     alike = {id: Likeness(hit.entry, hit.score, hit.match.terms) for id, hit in hits.items() if hit.score >= NEAR}
     if own is not None:
         alike |= {each.id: Likeness(each, _score(hits, each)) for each in _marked(session, own) if each.id not in alike}
-        for against in contradict.of(session, own, [each.entry for each in alike.values()]):
-            alike[against.other] = replace(alike[against.other], contradicts=against)
+    title, content = (own.title, own.content) if own is not None else taken_apart(id_or_text)
+    asked = own.id if own is not None else ""
+    for against in contradict.of(session, asked, title, content, [each.entry for each in alike.values()]):
+        alike[against.other] = replace(alike[against.other], contradicts=against)
     return tuple(sorted(alike.values(), key=lambda each: -each.score)[:limit])
 
 

@@ -16,7 +16,7 @@ from devflow.store import search_lookup
 from devflow.store.database import Session
 from devflow.store.search_lookup import Scope
 
-__all__ = ["LEAST", "NEAR", "similar_entries"]
+__all__ = ["LEAST", "NEAR", "similar_entries", "taken_apart"]
 
 COMPARED = 20
 """So many candidates are read."""
@@ -47,7 +47,7 @@ def similar_entries(
     whether it may be an id; a visitor's text is never one.
     """
     own = next(iter(rows.get_many(session, [id_or_text.strip()])), None) if by_id else None
-    title, content = (own.title, own.content) if own else _taken_apart(id_or_text)
+    title, content = (own.title, own.content) if own else taken_apart(id_or_text)
     mine = words_of(title, content)
     candidates: dict[str, None] = {}
     if asked := _rarest(session, f"{title}\n{content}"[:QUERY_MAX], 1 if own else 0):
@@ -63,7 +63,8 @@ def similar_entries(
     return tuple(hits[:limit])
 
 
-def _taken_apart(text: str) -> tuple[str, str]:
+def taken_apart(text: str) -> tuple[str, str]:
+    """A text's first line, which is its title, and the rest."""
     title, _, content = text.strip().partition("\n")
     return title, content
 

@@ -112,6 +112,14 @@ async def test_a_contradiction_is_seen_from_both_sides_and_gone_after_an_edit(li
     assert await library.knowledge.knowledge_contradictions([one.id, two.id]) == ()
 
 
+async def test_a_text_that_is_no_entry_yet_may_contradict_one(library: Library) -> None:
+    one = await library.add(TITLE, content=WORDS.format(30))
+    found = await alike(library, f"{TITLE}\n{WORDS.format(5)}")
+    assert found.entry.id == one.id
+    assert found.contradicts is not None
+    assert (found.contradicts.against[0].mine, found.contradicts.against[0].theirs) == ("5 seconds", "30 seconds")
+
+
 async def test_a_dismissal_holds_until_either_text_changes_and_can_be_undone(library: Library) -> None:
     one = await library.add(TITLE, content=WORDS.format(30))
     two = await library.add(f"{TITLE} again", content=WORDS.format(5))
