@@ -11,7 +11,11 @@ from devflow.domain.knowledge import Kind, Status
 ENTRIES = {"approve": "waiting", "status": "waiting", "reuse": "published", "restore": "archived"}
 """Which entries an act of `knowledge` is about; every other is about those that are not archived."""
 
-STORED = {"template": "template", "conversation": "conversation", "provider": "provider", "project": "project"}
+STORED = {
+    **{name: name for name in ("template", "conversation", "provider", "project")},
+    "server": "mcp_server",
+}
+"""The argument's name → what is stored under it."""
 SORTS = ("updated", "created", "reuse", "confidence", "title")
 FOLDERS_TOO = frozenset({"base", "kb", "project", "workspace"})
 

@@ -24,6 +24,11 @@ _QUERIES = {
     ),
     "provider": "SELECT name, base_url FROM providers ORDER BY name LIMIT :most",
     "base": "SELECT name, path FROM knowledge_bases ORDER BY name LIMIT :most",
+    "mcp_server": (
+        "SELECT json_extract(each.value, '$.name') AS name, ''"
+        " FROM app_settings, json_each(app_settings.value, '$.servers') AS each"
+        " WHERE app_settings.key = 'mcp_servers' AND name IS NOT NULL ORDER BY name LIMIT :most"
+    ),
     "project": "SELECT name, path FROM projects ORDER BY name LIMIT :most",
 }
 

@@ -92,6 +92,9 @@ def test_ids_and_names_of_the_home_are_offered_where_they_fit(run: Home, tmp_pat
     base = tmp_path / "my notes"
     base.mkdir()
     run("kb", "init", str(base), "--purpose", "P")
+    file = tmp_path / "servers.json"
+    file.write_text('{"mcpServers": {"odd": {"command": "/no/such/program"}}}', encoding="utf-8")
+    run("mcp-servers", "import", str(file))
     here = f"--home {shlex.quote(str(run.path))} "
     for typed, offered in (
         ("knowledge get ", {waiting, published}),
@@ -102,6 +105,7 @@ def test_ids_and_names_of_the_home_are_offered_where_they_fit(run: Home, tmp_pat
         ("knowledge reuse ", {published}),
         ("provider test ", {"My server"}),
         ("kb use ", {"my notes"}),
+        ("mcp-servers test ", {"odd"}),
         ("ask --template ", set()),
     ):
         assert set(words(here + typed)) == offered, typed
