@@ -63,9 +63,10 @@ class CompareEntries(QDialog):
         column.addWidget(Label(t("Two entries side by side"), "heading"))
         self.reason = NoticeStrip(ctx, "", "warning")
         self.reason.setObjectName("contradictionReason")
+        self.reason.hide()
+        column.addWidget(self.reason)
         if contradiction is not None:
             self.reason.say("\n".join((t("They may contradict each other."), *reasons(t, contradiction))))
-            column.addWidget(self.reason)
         column.addWidget(area, 1)
         column.addLayout(self._foot(contradiction is not None, may_merge))
 
@@ -112,14 +113,12 @@ class CompareEntries(QDialog):
         close = Button(ctx, t("Close"))
         close.setObjectName("closeCompareButton")
         close.clicked.connect(self.reject)
-        if contradicting:
-            row.addWidget(self.dismiss)
-        row.addStretch(1)
-        if may_merge:
-            row.addWidget(self.merge)
-        row.addWidget(close)
-        for button in (self.dismiss, self.merge, close):
+        for button, offered in ((self.dismiss, contradicting), (self.merge, may_merge), (close, True)):
             button.setAutoDefault(False)
+            if not offered:
+                button.hide()
+            row.addWidget(button)
+        row.insertStretch(1)
         return row
 
     def _dismiss(self) -> None:

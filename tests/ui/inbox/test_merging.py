@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QDialog, QPlainTextEdit, QWidget
 
 from devflow.domain.knowledge import EntryEdit, EventKind, Status
@@ -155,6 +155,7 @@ async def test_a_contradiction_is_named_with_its_reason_compared_and_denied_and_
     await eventually(lambda: (alike := row_of(desk, new.id).alike) is not None and alike.contradicting == 1)
 
     seen: list[str] = []
+    stray = Strays()
 
     async def hands(dialog: QDialog) -> None:
         seen.extend(desk.texts(dialog))
@@ -165,6 +166,7 @@ async def test_a_contradiction_is_named_with_its_reason_compared_and_denied_and_
     dialogs.will(drive(desk, hands))
     desk.click("compareSimilarButton", desk.inbox)
     await eventually(lambda: desk.said() == "“The first plan” is no contradiction")
+    assert stray.shown == []
     assert any("They may contradict each other." in text for text in seen)
     await eventually(lambda: not strip.isVisible())
     await eventually(lambda: "No contradiction found" in desk.texts(desk.inbox.detail))
@@ -199,6 +201,21 @@ async def test_from_comparing_it_is_one_click_to_merging(desk: Desk, dialogs: Sc
     dialogs.will(drive(desk, compare), drive(desk, merge))
     desk.click("compareSimilarButton", desk.inbox)
     await eventually(lambda: desk.said().startswith("Merged 2 entries"))
+
+
+class Strays(QObject):
+    """Parts of a dialog that were shown before they had their place: a window of their own for a moment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+        QCoreApplication.instance().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        shown = event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow()
+        if shown and not isinstance(watched, QDialog):
+            self.shown.append(watched.objectName())
+        return False
 
 
 async def judging(desk: Desk, title: str) -> None:
