@@ -33,6 +33,9 @@ WINDOW = 200
 """Characters."""
 BACKGROUND = 300
 """Imagined entries about other things: in a small library about one subject, the subject's words are still telling."""
+UNKNOWN = 0.6
+"""A word that no entry has counts for so much of its rarity: people say a thing with many words, and the library need
+not know them all."""
 SHORT, LONG, ENDING_MAX = 3, 5, 5
 """A stem of few letters would begin too many words: the word itself must stand there. One short of `LONG` letters
 begins a word and may have an ending of so many. A longer one counts anywhere: identifiers run words together."""
@@ -142,7 +145,8 @@ def _weight(weighed: Weighed, total: int) -> float:
     everything = total + BACKGROUND
     count = min(weighed.count, total)
     rarity = log(1 + (everything - count + 0.5) / (count + 0.5))
-    return weighed.term.weight * rarity * (WEAK_SHARE if weighed.term.text in WEAK else 1.0)
+    share = WEAK_SHARE if weighed.term.text in WEAK else 1.0 if count else UNKNOWN
+    return weighed.term.weight * rarity * share
 
 
 def _rarest(total: int) -> float:
