@@ -18,15 +18,15 @@ from devflow.store.search_lookup import Scope
 
 __all__ = ["LEAST", "NEAR", "similar_entries", "taken_apart"]
 
-COMPARED = 20
-"""So many candidates are read."""
+COMPARED = 16
+"""So many candidates are read, or as many as are asked for."""
 QUERY_MAX = 2_000
 """The terms of so many characters may find candidates."""
 COUNTED = 64
 """So many different terms are counted, those of the title first."""
 ASKED = 20
 """The rarest of them make candidates, up to `POSTINGS` places in the index."""
-POSTINGS = 6_000
+POSTINGS = 3_000
 SHOWN = 12
 
 _CJK = re.compile(f"[{CJK}]")
@@ -52,7 +52,7 @@ def similar_entries(
     candidates: dict[str, None] = {}
     if asked := _rarest(session, f"{title}\n{content}"[:QUERY_MAX], 1 if own else 0):
         for scope in scopes:
-            found = search_lookup.matching(session, [(term,) for term in asked], scope, COMPARED + 1)
+            found = search_lookup.matching(session, [(term,) for term in asked], scope, max(COMPARED, limit) + 1)
             candidates |= dict.fromkeys(id for id, _, _ in found)
     hits: list[Hit] = []
     for entry in rows.get_many(session, [id for id in candidates if own is None or id != own.id]):
