@@ -32,11 +32,10 @@ DEPTH = 60
 """So many of the best by keywords, and so many of the nearest, are held against each other."""
 MEANING_WEIGHT = 0.3
 """What a similarity of one counts for, beside keywords that reach all they could."""
-INJECTED_LEAST, INJECTED_BASE, INJECTED_GROWTH = 0.7, 0.3, 0.14
+INJECTED_LEAST, INJECTED_BASE, INJECTED_GROWTH = 0.7, 0.4, 0.14
 """A similarity that is reason enough to put an entry into a prompt: the more entries there are, the nearer one of them
-comes to any message by chance. Of 200 messages about other things one to four in a hundred get so far, in libraries of
-10, 50, 200 and 1,000 entries alike (docs/decisions/0030)."""
-WORDS_ARE_WORTH = 0.3
+comes to any message by chance (docs/decisions/0030)."""
+WORDS_ARE_WORTH = 0.25
 """So much less is enough where some of the message's words are there too."""
 
 
