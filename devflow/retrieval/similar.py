@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from devflow.domain.knowledge import NOT_ARCHIVED
-from devflow.domain.text import terms
+from devflow.domain.text import run_terms, segments, terms
 from devflow.domain.text.scripts import CJK
 from devflow.domain.text.stopwords import STOP_WORDS, function_characters
 from devflow.retrieval.hits import Hit, Match
-from devflow.retrieval.likeness import LEAST, NEAR, likeness, words_of
+from devflow.retrieval.likeness import LEAST, NEAR, READ, likeness, root, words_of
 from devflow.store import entries as rows
 from devflow.store import search_lookup
 from devflow.store.database import Session
@@ -58,9 +58,28 @@ def similar_entries(
     for entry in rows.get_many(session, [id for id in candidates if own is None or id != own.id]):
         shared = likeness(mine, words_of(entry.title, entry.content))
         if shared.score >= LEAST:
-            hits.append(Hit(entry, shared.score, Match("term", shared.terms[:SHOWN], ("title", "content"))))
+            said = _as_written(f"{entry.title}\n{entry.content[:READ]}", frozenset(shared.terms))
+            hits.append(Hit(entry, shared.score, Match("term", said[:SHOWN], ("title", "content"))))
     hits.sort(key=lambda hit: -hit.score)
     return tuple(hits[:limit])
+
+
+def _as_written(text: str, common: frozenset[str]) -> tuple[str, ...]:
+    """Common terms as the text has them, the longest first: words whole, pairs of characters that stand together
+    joined."""
+    found: dict[str, None] = {}
+    for segment in segments(text):
+        if not segment.is_run:
+            found |= dict.fromkeys(term for term in terms(segment.text) if root(term) in common)
+            continue
+        run = ""
+        for pair in run_terms(segment.text):
+            if pair in common:
+                run = run + pair[1:] if run else pair
+                continue
+            found |= dict.fromkeys((run,) if run else ())
+            run = ""
+    return tuple(sorted(found, key=lambda said: -len(said) * (2 if _CJK.match(said) else 1)))
 
 
 def taken_apart(text: str) -> tuple[str, str]:
