@@ -34,7 +34,7 @@ Progress = Callable[[str, int, int], None]
 """Hears what is being done (a stable word), how many of how many; on the event loop's thread."""
 READING, COMPARING, WRITING, INDEXING = "reading", "comparing", "writing", "indexing"
 RESTORING = N_("Restoring a library publishes its entries, and publishing is a human act.")
-AT_ONCE = 10
+AT_ONCE = 20
 """Entries in one transaction; each takes a few milliseconds, and others wait for its end."""
 UNDONE_AT_ONCE = 200
 INDEX_S = 0.2
