@@ -145,7 +145,7 @@ def _terms(text: str) -> dict[str, int]:
                     found[pair] = segment.start + at
             continue
         word = fold_term(segment.text)
-        if word not in STOP_WORDS and word not in NUMBER_WORDS and not word[0].isdigit():
+        if word and word not in STOP_WORDS and word not in NUMBER_WORDS and not word[0].isdigit():
             found[root(word)] = segment.start
     return found
 

@@ -97,7 +97,9 @@ def root(word: str) -> str:
 
 @lru_cache(KNOWN)
 def _weighed(term: str) -> tuple[str, float]:
-    """A term as it is compared, and its weight: 0 for one that says nothing."""
+    """A term as it is compared, and its weight: 0 for one that says nothing. A lone accent folds to nothing."""
+    if not term:
+        return term, 0.0
     if _CJK.match(term):
         return term, PAIR_WEIGHT * FUNCTION_WEIGHT ** function_characters(term) if len(term) > 1 else 0.0
     if term in STOP_WORDS:

@@ -74,7 +74,7 @@ def test_other_words_for_the_same_are_no_contradiction(one: tuple[str, str], oth
     assert told(other, one) == []
 
 
-PARTS = [*"不要没有禁止先后 aB19._-“”|\n，。：（）```%🔒", " not ", " never ", " use ", " 30 s", "三次"]
+PARTS = [*"不要没有禁止先后 aB19._-“”|\n，。：（）```%🔒", " not ", " never ", " use ", " 30 s", "三次", " \u0301 "]
 TEXT = st.lists(st.sampled_from(PARTS), max_size=40).map("".join)
 
 
