@@ -179,6 +179,12 @@ NUMBER_WORDS = {
 }  # fmt: skip
 HAN_DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 
+PLACES = frozenset(
+    """part chapter section step page line issue ticket figure fig table appendix item no number lesson vol volume round
+    question rfc task sprint phase doc document case example slide week""".split()
+)
+"""A number behind one of these says which one it is, not how much: part 3, RFC 7807."""
+
 TIME_UNITS: dict[str, float] = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds", "毫秒"), 0.001),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "秒", "秒钟"), 1),

@@ -15,6 +15,7 @@ from devflow.retrieval.contradict_lists import (
     LACKED,
     LACKS,
     NUMBER_WORDS,
+    PLACES,
     REMINDS,
     SIZE_UNITS,
     SUPPOSED_FROM,
@@ -168,6 +169,8 @@ _DENIAL = re.compile("[不没未无禁勿别要会能可]")
 def _quantities(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     for match in _QUANTITY.finditer(text):
+        if text[: match.start()].rstrip().endswith("第"):
+            continue
         written = match[0].strip()
         if match["number"]:
             unit = (match["unit"] or match["han"] or "").lower()
@@ -195,6 +198,8 @@ def _before(text: str) -> str:
     words = [segment.text[-3:] if segment.is_run else fold_term(segment.text) for segment in segments(text)]
     telling = (word.rstrip("为是到成用") for word in reversed(words[-3:]) if word not in STOP_WORDS)
     name = next((word for word in telling if len(word) > 1), "")
+    if name in PLACES:
+        return ""
     return root(name) if name.isascii() else name[-2:]
 
 

@@ -25,6 +25,8 @@ LEAST = 0.25
 SHORTER = 0.7
 """The shorter text's part in what the common words are divided by; the longer one has the rest."""
 TITLE_SHARE = 0.15
+SAME_TITLE = 0.9
+"""Titles that have so much in common are the same."""
 PAIR_WEIGHT, CHARACTER_WEIGHT = 0.7, 0.5
 """Of a pair of Han characters, and of a character: a word of two has both its characters and itself."""
 HAN_SCALE = 0.18
@@ -74,8 +76,11 @@ def likeness(one: Words, other: Words) -> Shared:
     score: float = both / (low**SHORTER * high ** (1 - SHORTER))
     if one.title and other.title:
         titled = sum(map(one.title.__getitem__, one.title.keys() & other.title.keys()))
-        least = min(sum(one.title.values()), sum(other.title.values()))
-        score = (1 - TITLE_SHARE) * score + TITLE_SHARE * titled / least
+        ours, theirs = sum(one.title.values()), sum(other.title.values())
+        if titled >= SAME_TITLE * max(ours, theirs) and low > titled:
+            # What the title says of both is said once: parts of one article share it, and each says something else.
+            score = (both - titled) / ((low - titled) ** SHORTER * (high - titled) ** (1 - SHORTER))
+        score = (1 - TITLE_SHARE) * score + TITLE_SHARE * titled / min(ours, theirs)
     score = min(score, 1.0) ** (1 - HAN_SCALE * min(one.han, other.han))
     if score < LEAST:
         return Shared(score, ())

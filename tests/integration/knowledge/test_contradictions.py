@@ -64,6 +64,8 @@ NOT_SAID = [
     (("订单服务最多 20 个连接", "x"), ("报表服务最多 5 个连接", "x")),
     (("Use Redis", "If you do not use Redis, sessions are lost."), ("Use Redis", "Use Redis, sessions are kept.")),
     (("Logs", "Logs are kept for 14 days."), ("Logs", "Logs were kept for 7 days, now for 14 days.")),
+    (("Kernel notes, part 3", "x"), ("Kernel notes, part 4", "x")),
+    (("发布流程第 2 步", "x"), ("发布流程第 3 步", "x")),
     (("Builds", "Pass --no-cache to the build."), ("Builds", "The cache of the build is cleared by --no-cache.")),
 ]
 
