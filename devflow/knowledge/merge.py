@@ -61,9 +61,7 @@ def merge(unit: Unit, ids: Sequence[str], given: MergeInput, *, actor: Actor, ag
     first, *others = _several(unit.session, ids)
     for entry in (first, *others):
         if entry.status is Status.ARCHIVED:
-            raise Refused(
-                N_("“{title}” is archived; it cannot be merged."), N_("Restore it first."), title=entry.title
-            )
+            raise Refused(N_("“{title}” is archived; it cannot be merged."), N_("Restore it first."), title=entry.title)
     for other in others:
         if (read := given.versions.get(other.id, other.version)) != other.version:
             raise StaleVersion(other.id, read, other.version)
