@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 from devflow.domain.knowledge import Entry, EventKind
@@ -15,10 +16,12 @@ from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, Done, require_human
 from devflow.knowledge.undo import DISMISSED
 from devflow.retrieval.contradict import Opposition, oppositions
-from devflow.retrieval.contradict_statements import statements
+from devflow.retrieval.contradict_statements import Statements, statements
 from devflow.store import dismissals, entries, entry_links
 from devflow.store.database import Session, Unit
 
+READ = 512
+"""So many texts, and pairs of texts, are remembered as read."""
 DISMISSING = N_("Only a human says that entries do not contradict each other.")
 
 
@@ -34,13 +37,13 @@ class Contradiction:
 
 def among(session: Session, ids: Collection[str]) -> tuple[Contradiction, ...]:
     """The pairs of these entries that may contradict each other, in the order of `ids`."""
-    read = [(entry.id, statements(entry.title, entry.content)) for entry in entries.get_many(session, ids)]
+    read = entries.get_many(session, ids)
     told = {
-        (one, other): against
-        for (one, mine), (other, its) in combinations(read, 2)
-        if (against := oppositions(mine, its))
+        (one.id, other.id): against
+        for one, other in combinations(read, 2)
+        if (against := _against(one.title, one.content, other.title, other.content))
     }
-    return _judged(session, tuple(combinations((id for id, _ in read), 2)), told)
+    return _judged(session, tuple(combinations((entry.id for entry in read), 2)), told)
 
 
 def pairs(session: Session, ids: Collection[str]) -> frozenset[frozenset[str]]:
@@ -52,11 +55,8 @@ def of(session: Session, id: str, title: str, content: str, others: Collection[E
     """Which of the others may contradict the entry, or the text (whose `id` is empty)."""
     if not others:
         return ()
-    mine = statements(title, content)
     told = {
-        (id, other.id): against
-        for other in others
-        if (against := oppositions(mine, statements(other.title, other.content)))
+        (id, other.id): against for other in others if (against := _against(title, content, other.title, other.content))
     }
     return _judged(session, tuple((id, other.id) for other in others), told)
 
@@ -69,6 +69,17 @@ def dismiss(unit: Unit, id: str, other_id: str, *, actor: Actor, agent_child: bo
     act = actor.act()
     entries.note(unit, pair[0].id, EventKind.DISMISSED, act, {DISMISSED: [other_id, False]})
     return Done(act.operation, (entries.get(unit.session, id),))
+
+
+@lru_cache(READ)
+def _statements(title: str, content: str) -> Statements:
+    return statements(title, content)
+
+
+@lru_cache(READ)
+def _against(title: str, content: str, its_title: str, its_content: str) -> tuple[Opposition, ...]:
+    """By the texts alone, so that what is remembered is never stale: a conversation is given the same ones again."""
+    return oppositions(_statements(title, content), _statements(its_title, its_content))
 
 
 def _judged(
