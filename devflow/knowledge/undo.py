@@ -6,13 +6,23 @@ since. Redo is the same act on the undo's own operation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from devflow.domain.errors import NotFound, Refused
-from devflow.domain.knowledge import Entry, EventKind, Status, TimelineEvent
+from devflow.domain.knowledge import (
+    Entry,
+    EventKind,
+    Status,
+    TimelineEvent,
+    check_confidence,
+    check_content,
+    check_kind,
+    check_tags,
+    check_title,
+)
 from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, Done, require_human
 from devflow.store import dismissals, entries, timeline
@@ -45,8 +55,13 @@ def _compensate(unit: Unit, operation: str, event: EventKind, actor: Actor, agen
         raise NotFound(OPERATION, operation)
     if event is EventKind.REDONE and not any(one.event is EventKind.UNDONE for one in events):
         raise Refused(N_("Only what was undone can be done again."), N_("Name the operation of the undo."))
-    moves = _moves(events)
-    dismissed = [one for one in events if DISMISSED in one.detail]
+    try:
+        moves = _moves(events)
+        dismissed = [(one.entry_id, *_dismissed(one)) for one in events if DISMISSED in one.detail]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # a restored timeline says what its file said
+        raise Refused(
+            N_("This act cannot be undone."), N_("Open the entry: its timeline shows what changed.")
+        ) from error
     if dismissed:
         return _dismiss_or_not(unit, dismissed, event, actor.act(), operation)
     if not moves:
@@ -80,17 +95,59 @@ def _moves(events: Sequence[TimelineEvent]) -> Mapping[str, _Move]:
         move.version = event.detail[VERSION]
         if event.event is EventKind.CREATED:
             move.status = Status.ARCHIVED
-        move.merged += tuple(event.detail.get(MERGED, ()))
-        move.parted += tuple(event.detail.get(PARTED, ()))
+        move.merged += _ids(event.detail.get(MERGED, ()))
+        move.parted += _ids(event.detail.get(PARTED, ()))
         for name, (before, after) in event.changes.items():
             if name == "reuse_count":
-                move.reuse += after - before
+                move.reuse += int(after) - int(before)
             elif name != "status":
                 move.fields.setdefault(name, before)
             elif move.status is None:
                 move.status = Status(before)
-                move.instants = {name: _instant(text) for name, text in event.detail[BEFORE].items()}
+                move.instants = {name: _instant(event.detail[BEFORE][name]) for name in ("published_at", "archived_at")}
+        _check(move.fields)
     return moves
+
+
+def _check(fields: Mapping[str, Any]) -> None:
+    """Raises InvalidInput or TypeError for a value that no entry can have had."""
+    for name, check in _CHECKS.items():
+        if name in fields:
+            check(fields[name])
+
+
+def _check_tag_list(value: Any) -> None:
+    if not isinstance(value, list):
+        raise TypeError(value)
+    check_tags(value)
+
+
+def _text_or_none(value: Any) -> None:
+    if not isinstance(value, str | None):
+        raise TypeError(value)
+
+
+_CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "kind": check_kind,
+    "title": check_title,
+    "content": check_content,
+    "tags": _check_tag_list,
+    "confidence": check_confidence,
+    "project_id": _text_or_none,
+}
+
+
+def _ids(value: Any) -> tuple[str, ...]:
+    ids = tuple(value)
+    if not all(isinstance(id, str) for id in ids):
+        raise TypeError(value)
+    return ids
+
+
+def _dismissed(event: TimelineEvent) -> tuple[str, bool]:
+    """The other entry's id, and whether that was undone."""
+    other, undone = event.detail[DISMISSED]
+    return _ids([other])[0], bool(undone)
 
 
 def _put_back(unit: Unit, id: str, move: _Move, event: EventKind, act: Act, operation: str) -> Entry:
@@ -128,13 +185,15 @@ def _put_back(unit: Unit, id: str, move: _Move, event: EventKind, act: Act, oper
     return entry
 
 
-def _dismiss_or_not(unit: Unit, events: Sequence[TimelineEvent], event: EventKind, act: Act, operation: str) -> Done:
+def _dismiss_or_not(
+    unit: Unit, dismissed: Sequence[tuple[str, str, bool]], event: EventKind, act: Act, operation: str
+) -> Done:
+    """`dismissed`: the entry, the other one, and whether that was undone."""
     changed: list[Entry] = []
-    for each in events:
-        other, undone = each.detail[DISMISSED]
-        (dismissals.put if undone else dismissals.take_back)(unit, each.entry_id, other)
+    for id, other, undone in dismissed:
+        (dismissals.put if undone else dismissals.take_back)(unit, id, other)
         detail = {DISMISSED: [other, not undone], "operation": operation}
-        changed.append(entries.note(unit, each.entry_id, event, act, detail))
+        changed.append(entries.note(unit, id, event, act, detail))
     return Done(act.operation, tuple(changed))
 
 
@@ -146,4 +205,7 @@ def _relink(unit: Unit, id: str, move: _Move) -> None:
 
 
 def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+    at = None if text is None else datetime.fromisoformat(text)
+    if at is not None and at.tzinfo is None:
+        raise ValueError(text)
+    return at

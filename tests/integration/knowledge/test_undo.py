@@ -1,9 +1,14 @@
 """Undo and redo: compensating transactions, all or nothing (spec 01 and 08)."""
 
+from typing import Any
+
 import pytest
 
-from devflow.domain.errors import NotFound, Refused
+from devflow.domain.errors import NotFound, Refused, UserFacing
 from devflow.domain.knowledge import EntryEdit, EventKind, Status
+from devflow.store import timeline
+from devflow.store.database import Unit
+from devflow.store.timeline import Act
 from tests.support.library import AI, USER, Library
 
 
@@ -129,3 +134,38 @@ async def test_an_erased_entry_does_not_come_back_by_undo(library: Library) -> N
     await library.knowledge.knowledge_erase(entry.id, actor=USER)
     with pytest.raises(Refused):
         await library.knowledge.knowledge_undo(done.operation, actor=USER)
+
+
+@pytest.mark.parametrize(
+    "event,changes,detail",
+    [
+        (EventKind.STATUS_CHANGED, {"status": ["bogus", "candidate"]}, {"version": 1, "before": {}}),
+        (EventKind.STATUS_CHANGED, {"status": ["archived", "candidate"]}, {"version": 1}),
+        (EventKind.STATUS_CHANGED, {"status": ["archived", "candidate"]}, {"version": 1, "before": {"a": None}}),
+        (EventKind.UPDATED, {"title": [5, "Locks"]}, {"version": 1}),
+        (EventKind.UPDATED, {"content": [{"a": 1}, "x"]}, {"version": 1}),
+        (EventKind.UPDATED, {"tags": [[1], []]}, {"version": 1}),
+        (EventKind.UPDATED, {"tags": ["ab", []]}, {"version": 1}),
+        (EventKind.UPDATED, {"kind": [[], "pitfall"]}, {"version": 1}),
+        (EventKind.UPDATED, {"confidence": ["much", 0.5]}, {"version": 1}),
+        (EventKind.UPDATED, {"project_id": [{}, None]}, {"version": 1}),
+        (EventKind.UPDATED, {"reuse_count": ["a", "b"]}, {"version": 1}),
+        (EventKind.MERGED, {}, {"version": 1, "merged": 5}),
+        (EventKind.MERGED, {}, {"version": 1, "merged": [{}]}),
+        (EventKind.DISMISSED, {}, {"dismissed": [1, 2, 3]}),
+        (EventKind.DISMISSED, {}, {"dismissed": [{}, False]}),
+    ],
+)
+async def test_a_timeline_that_says_what_cannot_have_been_is_refused_and_changes_nothing(
+    library: Library, event: EventKind, changes: dict[str, Any], detail: dict[str, Any]
+) -> None:
+    """As a library that was edited by hand, or comes from somebody else, may have one."""
+    entry = await library.add("Locks")
+
+    def forge(unit: Unit) -> None:
+        timeline.record(unit, entry.id, event, Act("user", "forged"), changes, detail)
+
+    await library.db.write(forge)
+    with pytest.raises(UserFacing):
+        await library.knowledge.knowledge_undo("forged", actor=USER)
+    assert await library.knowledge.knowledge_get(entry.id) == entry
