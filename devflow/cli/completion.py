@@ -70,7 +70,7 @@ complete -c devflow -f -a '(__devflow_complete)'
 def add(parser: Parser) -> None:
     parser.add_argument("shell", choices=[*SCRIPTS], metavar="SHELL", help=", ".join(SCRIPTS))
     parser.add_argument("words", metavar="WORD", nargs="*", help="the words typed so far, each behind a +")
-    parser.set_defaults(run_alone=_run)
+    parser.set_defaults(run_alone=_run, leaves_nothing=True)
 
 
 def _run(paths: AppPaths, args: Namespace, output: Output) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from devflow.app.i18n import translator
-from devflow.app.paths import AppPaths, app_paths
+from devflow.app.paths import AppPaths, app_paths, named_paths
 from devflow.cli.output import Output
 from devflow.cli.parser import WrongUsage, build
 from devflow.cli.streams import OutputFailed, let_go, open_streams, speak_utf8_to_the_system
@@ -58,7 +58,7 @@ def _run(words: Sequence[str], output: Output) -> int:
         output.error(problem)
         return USAGE
     try:
-        paths = app_paths(args.home)
+        paths = named_paths(args.home) if _leaves_nothing(args) else app_paths(args.home)
         output = Output(args.json, _translator(args.json, paths), output.out, output.err)
         return _dispatch(paths, args, output)
     except WrongUsage as problem:
@@ -81,6 +81,8 @@ def _dispatch(paths: AppPaths, args: Any, output: Output) -> int:
         from devflow.app.desktop_run import run
 
         return run(paths)
+    if _leaves_nothing(args):
+        return int(args.run_alone(paths, args, output))
     from devflow.app import logs
 
     stop_logging = logs.set_up(paths, verbose=args.verbose)
@@ -91,6 +93,11 @@ def _dispatch(paths: AppPaths, args: Any, output: Output) -> int:
     finally:
         gc.enable()
         stop_logging()
+
+
+def _leaves_nothing(args: Any) -> bool:
+    """What is asked for at each press of a key makes no data directory, and no log."""
+    return bool(getattr(args, "leaves_nothing", False))
 
 
 async def _with_core(paths: AppPaths, args: Any, output: Output) -> int:

@@ -33,7 +33,7 @@ COMMANDS = {
 }
 """Each is a module here (`-` is `_` there) with `add(parser)`, which adds its arguments and sets `run`, a coroutine
 function of (core, args, output) that returns the exit code, or `run_alone`, a function of (paths, args, output) for
-what must work without a database."""
+what must work without a database. With `leaves_nothing` there is no log either: no folder is made."""
 MODULES = {"import": "importing", "export": "exporting"}
 """Where a command's name can be no module's."""
 

@@ -117,6 +117,14 @@ def test_a_database_that_cannot_be_read_offers_nothing(home: Path) -> None:
     assert words(f"--home {home} knowledge get ") == []
 
 
+def test_completing_makes_no_home(tmp_path: Path) -> None:
+    there = environment({"DEVFLOW_HOME": str(tmp_path / "none")})
+    for typed in (["+knowledge", "+get", "+"], []):
+        command = [sys.executable, "-m", "devflow", "completion", "bash", *typed]
+        subprocess.run(command, cwd=ROOT, env=there, capture_output=True, check=True)
+    assert not (tmp_path / "none").exists()
+
+
 def test_neither_completion_nor_another_command_starts_slower_for_it(home: Path) -> None:
     """What counts is what is loaded: no database layer for completion, no completion for anything else."""
 
