@@ -125,7 +125,7 @@ def test_without_a_model_it_says_to_connect_one(run: Home, articles: Path) -> No
         (("--concurrency", "2", "a.md"), 1, "Choose 1, 3 or 5."),
         ((), 1, "no files to digest"),
         (("--resume",), 1, "No digest was left unfinished."),
-        (("--retry", "a.md"), 2, "name none"),
+        (("--retry", "a.md"), 2, "Name none"),
         (("--retry", "--resume"), 2, "not allowed with"),
     ],
 )
