@@ -6,6 +6,7 @@ Nothing in it depends on when or where it is written: the same library gives the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ MANIFEST = "devflow-library.json"
 FOLDER = "entries"
 MARKDOWN, TIMELINE = ".md", ".timeline.json"
 README = "README.md"
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,35}")
 README_TEXT = """# A DevFlow library
 
 Each file in `entries` is one entry: its fields between the dashes, then its text, as Markdown. The file beside it that
@@ -230,7 +232,7 @@ def _event(value: Any) -> CopiedEvent:
         event,
         _text(fields, "actor"),
         _instant(fields, "at"),
-        _id(fields, "operation"),
+        _operation(fields),
         changes,
         _mapping(fields.get("detail"), "detail"),
     )
@@ -259,9 +261,17 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _id(fields: Mapping[str, Any], name: str) -> str:
+    """Ids stand in lists, in commands and in what shells complete; nothing in one does harm there."""
     value = _text(fields, name)
-    if len(value) > 36:  # as wide as its column
+    if not _ID.fullmatch(value):
         raise NotOurs(name)
+    return value
+
+
+def _operation(fields: Mapping[str, Any]) -> str:
+    value = _text(fields, "operation")
+    if len(value) > 36 or not value.isprintable():  # as wide as its column
+        raise NotOurs("operation")
     return value
 
 

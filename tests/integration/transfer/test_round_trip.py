@@ -356,3 +356,12 @@ def _left_behind(folder: Path) -> list[Path]:
 def _bytes(target: Path) -> dict[str, bytes]:
     files = [target] if target.is_file() else sorted(target.rglob("*.*"))
     return {file.name: file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("id", ["../x", "a\tb", "a\nb", "\x1b[2J", "-x", "", "a" * 37])
+def test_an_id_that_would_do_harm_in_a_list_or_a_command_is_refused(tmp_path: Path, id: str) -> None:
+    at = datetime(2026, 11, 30, tzinfo=UTC)
+    entry = CopiedEntry(id, "pitfall", "T", "x", (), "published", 1.0, 0, None, "manual", None, at, at, at, None, 1)
+    export.write(LibraryCopy((entry,)), tmp_path / "it.zip")
+    read = reading.read([tmp_path / "it.zip"])
+    assert (len(read.pieces), len(read.bad)) == (0, 1)
