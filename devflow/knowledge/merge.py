@@ -7,7 +7,7 @@ one undo puts every entry back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from devflow.domain.errors import InvalidInput, Refused, StaleVersion
@@ -16,7 +16,7 @@ from devflow.domain.messages import N_
 from devflow.knowledge.acts import Actor, require_human
 from devflow.knowledge.review import approve_one, archive_one, checked_fields
 from devflow.knowledge.undo import MERGED
-from devflow.store import entries, entry_links
+from devflow.store import entries, entry_links, timeline
 from devflow.store.database import Session, Unit
 
 MERGING = N_("Merging is a human act.")
@@ -67,6 +67,7 @@ def merge(unit: Unit, ids: Sequence[str], given: MergeInput, *, actor: Actor, ag
             raise StaleVersion(other.id, read, other.version)
     act = actor.act()
     merged = [other.id for other in others]
+    involved = {id for entry in (first, *others) for id in whole(unit.session, entry.id)}
     entry = entries.update_fields(
         unit,
         first.id,
@@ -75,7 +76,7 @@ def merge(unit: Unit, ids: Sequence[str], given: MergeInput, *, actor: Actor, ag
         act,
         event=EventKind.MERGED,
         detail={MERGED: merged},
-        reuse=sum(other.reuse_count for other in others),
+        reuse=sum(_uses(unit.session, other, involved) for other in others),
         always=True,
     )
     if entry.status is not Status.PUBLISHED and any(other.status is Status.PUBLISHED for other in others):
@@ -107,6 +108,19 @@ def _several(session: Session, ids: Sequence[str]) -> tuple[Entry, ...]:
             most=MOST,
         )
     return tuple(entries.get(session, id) for id in distinct)
+
+
+def _uses(session: Session, other: Entry, involved: Collection[str]) -> int:
+    """The entry's uses that none of those involved has counted: it may have been restored after an earlier merge."""
+    since = 0
+    for event in timeline.of_entry(session, other.id):
+        former = event.detail.get("merged_into")
+        if isinstance(former, str) and former in involved and other.id in entry_links.merged_from(session, former):
+            return max(0, since)
+        before, after = event.changes.get("reuse_count", (0, 0))
+        if isinstance(before, int) and isinstance(after, int):  # a restored timeline says what its file said
+            since += after - before
+    return other.reuse_count
 
 
 def _joined(content: str, more: str) -> str:

@@ -225,3 +225,19 @@ def rows(session: Session, ids: list[str]) -> dict[str, Any]:
         "links": sorted((link.entry_id, link.other_id, link.relation) for link in links),
         "index": sorted(search_lookup.texts(session, ids).items()),
     }
+
+
+async def test_a_use_is_counted_once_however_often_its_entry_is_merged(library: Library) -> None:
+    one = await library.add("Locks expire", status=Status.PUBLISHED)
+    two = await library.add("Locks need a token", status=Status.PUBLISHED)
+    three = await library.add("Locks are kept", status=Status.PUBLISHED)
+    await library.knowledge.knowledge_record_reuse(two.id, actor=USER)
+    await merged(library, one.id, two.id)
+    await library.knowledge.knowledge_restore(two.id, actor=USER)
+    await library.knowledge.knowledge_approve(two.id, actor=USER)
+    await library.knowledge.knowledge_record_reuse(two.id, actor=USER)
+    again = await merged(library, three.id, one.id, two.id)
+    assert again.entry.reuse_count == 2
+    await library.knowledge.knowledge_undo(again.operation, actor=USER)
+    assert [(await library.knowledge.knowledge_get(id)).reuse_count for id in (one.id, two.id, three.id)] == [1, 2, 0]
+    assert (await merged(library, one.id, two.id)).entry.reuse_count == 2
