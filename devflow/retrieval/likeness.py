@@ -31,6 +31,8 @@ PAIR_WEIGHT, CHARACTER_WEIGHT = 0.7, 0.5
 """Of a pair of Han characters, and of a character: a word of two has both its characters and itself."""
 HAN_SCALE = 0.18
 """A reworded Chinese text keeps less of its pairs than a reworded English one of its words: so the scale is lifted."""
+NOTHING = 1e-6
+"""Two sums of the same weights in another order differ by less."""
 NAME_WEIGHT, SHORT_WEIGHT = 1.2, 0.8
 LONG, SHORT = 8, 3
 KNOWN = 50_000
@@ -77,7 +79,7 @@ def likeness(one: Words, other: Words) -> Shared:
     if one.title and other.title:
         titled = sum(map(one.title.__getitem__, one.title.keys() & other.title.keys()))
         ours, theirs = sum(one.title.values()), sum(other.title.values())
-        if titled >= SAME_TITLE * max(ours, theirs) and low > titled:
+        if titled >= SAME_TITLE * max(ours, theirs) and low - titled > NOTHING:
             # What the title says of both is said once: parts of one article share it, and each says something else.
             score = (both - titled) / ((low - titled) ** SHORTER * (high - titled) ** (1 - SHORTER))
         score = (1 - TITLE_SHARE) * score + TITLE_SHARE * titled / min(ours, theirs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from devflow.domain.knowledge import EntryEdit, Status
@@ -81,6 +81,7 @@ TEXT = st.lists(st.sampled_from(PARTS), max_size=40).map("".join)
 
 
 @settings(max_examples=200, deadline=None)
+@example("aRedis锁过锁期", "", "", "")  # its weights, added up in two orders, are not quite the same
 @given(TEXT, TEXT, TEXT, TEXT)
 def test_likeness_is_the_same_both_ways_and_whole_for_the_same_words(a: str, b: str, c: str, d: str) -> None:
     one, other = words_of(a, b), words_of(c, d)
