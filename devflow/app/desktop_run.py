@@ -86,7 +86,7 @@ async def _main(app: QApplication, paths: AppPaths, only: OnlyOne) -> int:
         sys.excepthook = sys.__excepthook__
         if desktop is not None:
             await desktop.close()
-        garbage.close()  # last: the store's thread is at work until then, and must find no QObject to collect
+        garbage.stop()  # not `close`: collecting all that made up the window would hold up the end by seconds
     return 0
 
 

@@ -43,7 +43,11 @@ class GarbageCollector(QObject):
                 gc.collect(generation)
                 return
 
-    def close(self) -> None:
+    def stop(self) -> None:
+        """The process ends: nothing is collected any more, on no thread."""
         self._timer.stop()
+
+    def close(self) -> None:
+        self.stop()
         gc.unfreeze()
         gc.enable()
