@@ -103,6 +103,8 @@ def texts_of(fields: Mapping[str, Any], *names: str) -> tuple[str, ...]:
 
 def _one_line(value: Any) -> str:
     written = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if isinstance(value, float) and "." not in written:
+        written = written.replace("e", ".0e")  # 1e-05 is a number to JSON, and a text to YAML 1.1
     return _UNSAFE.sub(lambda char: f"\\u{ord(char[0]):04x}", written)
 
 

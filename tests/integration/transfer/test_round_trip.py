@@ -78,6 +78,13 @@ def test_an_entry_is_the_same_after_its_files_are_read(entry: CopiedEntry) -> No
     assert as_files.to_entry(parts.fields, front_matter.own_body(note.decode()), json.loads(timeline)) == entry
 
 
+@pytest.mark.parametrize("number", [1e-05, 5e-324, 0.5, 0.0, 1.0])
+def test_a_small_confidence_is_a_number_to_yaml_and_to_json(number: float) -> None:
+    note = front_matter.write([("confidence", number)], "")
+    assert yaml.safe_load(note.split("---\n")[1]) == {"confidence": number}
+    assert front_matter.read(note).fields == {"confidence": number}
+
+
 @settings(max_examples=30, deadline=None)
 @given(copies())
 def test_what_is_written_is_yaml_to_others_too(entry: CopiedEntry) -> None:
